@@ -1,0 +1,1 @@
+"""A streaming near-duplicate filter for news on Kafka."""
