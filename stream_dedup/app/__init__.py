@@ -1,0 +1,1 @@
+"""What people and operators touch: settings, commands, the worker and its pages."""

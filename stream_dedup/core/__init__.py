@@ -1,0 +1,1 @@
+"""Text to fingerprint, the index, deciding: pure functions and states, no I/O."""

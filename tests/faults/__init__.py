@@ -1,0 +1,1 @@
+"""Workers killed, stopped and raced on a real broker."""

@@ -1,0 +1,1 @@
+"""What is found and what is not, on cases written for this project."""
