@@ -178,11 +178,6 @@ class MemoryTransactions:
         """Take the id."""
         self._epoch = self._broker.take(self._of.transactional_id)
 
-    async def committed(self) -> int | None:
-        """The input's committed offset, None where nothing is committed."""
-        offsets = await self._broker.committed(self._of.group, self._of.topic)
-        return offsets.get(self._of.partition)
-
     async def commit(self, messages: Sequence[Message], next_offset: int) -> None:
         """Write all messages and the input's offset, or none of them."""
         if self._epoch is None:

@@ -93,10 +93,6 @@ class Transactions(Protocol):
         """
         ...
 
-    async def committed(self) -> int | None:
-        """The input's committed offset (the next one to read), None where nothing is committed."""
-        ...
-
     async def commit(self, messages: Sequence[Message], next_offset: int) -> None:
         """Write all messages and the input's offset, or none of them. After an error only `close` may follow.
 
