@@ -145,6 +145,12 @@ class KafkaSource:
         """The next offset to read."""
         return self._position
 
+    @property
+    def waiting(self) -> int:
+        """Offsets between the position and the log's end, as of the last fetch; 0 before one."""
+        end = self._consumer.last_stable_offset(self._of)
+        return 0 if end is None else max(0, end - self._position)
+
     async def fetch(self, max_records: int, wait: float) -> Sequence[Record]:
         """The next records: some as soon as there are any, none after `wait` seconds."""
         try:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from aiokafka.errors import KafkaError
 
-from stream_dedup.errors import TransactionFailedError
+from stream_dedup.errors import BrokerRefusedError, TransactionFailedError
 
 T = TypeVar("T")
 
@@ -44,6 +44,7 @@ async def retried(call: Callable[[], Awaitable[T]], limit: float) -> T:
 
     Raises:
         TransactionFailedError: the limit has passed.
+        BrokerRefusedError: the broker refuses the call for good.
     """
     last: KafkaError | None = None
     try:
@@ -53,7 +54,7 @@ async def retried(call: Callable[[], Awaitable[T]], limit: float) -> T:
                     return await call()
                 except KafkaError as error:
                     if not error.retriable:
-                        raise
+                        raise BrokerRefusedError(f"the broker refuses: {error!r}") from error
                     last = error
                     await asyncio.sleep(RETRY_PAUSE)
     except TimeoutError as error:

@@ -150,6 +150,11 @@ class MemorySource:
         """The next offset to read."""
         return self._position
 
+    @property
+    def waiting(self) -> int:
+        """Offsets between the position and the log's end."""
+        return self._broker.log(self._topic, self._partition).end - self._position
+
     async def fetch(self, max_records: int, wait: float) -> Sequence[Record]:
         """The next records: some as soon as there are any, none after `wait` seconds."""
         await self._broker.wait_beyond(self._topic, self._partition, self._position, wait)

@@ -77,6 +77,11 @@ class Source(Protocol):
         """The next offset to read; beyond commit markers and gaps once `fetch` has passed them."""
         ...
 
+    @property
+    def waiting(self) -> int:
+        """Offsets between the position and the log's end, as of the last fetch; 0 before one."""
+        ...
+
     async def close(self) -> None:
         """Let go of connections."""
         ...
