@@ -18,6 +18,7 @@ from typing import Generic, Protocol, TypeVar
 from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.errors import RecordTooLargeError, TransactionFailedError
 from stream_dedup.kafka.observer import CommittedBatch, Observer, Stage
+from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.transport import Broker, Input, Message, Record, Source, Transactions
 
 FETCH_WAIT = 0.25
@@ -90,12 +91,6 @@ class _Width:
         """A batch was accepted."""
         self.records = min(self.widest, self.records * 2)
         self.keep = None
-
-
-def size_of(record: Record) -> int:
-    """Bytes of a record's key, value and headers."""
-    headers = sum(len(key) + len(value or b"") for key, value in record.headers)
-    return len(record.key or b"") + len(record.value or b"") + headers
 
 
 class PartitionLoop(Generic[B]):

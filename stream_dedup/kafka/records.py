@@ -5,6 +5,8 @@ with everything the decide stage needs to know. From there to the outputs: that 
 came in are left out, the evidence is added.
 """
 
+from dataclasses import replace
+
 import msgspec
 from aiokafka.partitioner import murmur2
 
@@ -130,3 +132,26 @@ def partition_for(key: bytes | None, raw_partition: int, partitions: int) -> int
     if key is None:
         return raw_partition % partitions
     return int((murmur2(key) & 0x7FFFFFFF) % partitions)
+
+
+def cut(record: Record, keep: int) -> tuple[Record, str]:
+    """A record without what goes beyond `keep` bytes of value, then key, then headers; and the reason to give."""
+    value = None if record.value is None else record.value[:keep]
+    left = keep - len(value or b"")
+    key = None if record.key is None else record.key[:left]
+    left -= len(key or b"")
+    headers = []
+    for name, content in record.headers:
+        left -= len(name.encode("utf-8", "surrogateescape")) + len(content or b"")
+        if left < 0:
+            break
+        headers.append((name, content))
+    shorter = replace(record, key=key, value=value, headers=tuple(headers))
+    reason = f"the broker refuses a record of {size_of(record)} bytes; the first {size_of(shorter)} bytes are kept"
+    return shorter, reason
+
+
+def size_of(record: Record) -> int:
+    """Bytes of a record's key, value and headers."""
+    headers = sum(len(name) + len(value or b"") for name, value in record.headers)
+    return len(record.key or b"") + len(record.value or b"") + headers
