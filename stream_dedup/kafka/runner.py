@@ -70,9 +70,9 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
                 await self._be_member(stop)
             except FencedError as error:
                 # The id is another's in this assignment: only a new assignment can tell whose it is now.
-                log.warning(f"{error}; joining the group anew")
+                log.warning("fenced; joining the group anew", group=self._membership.group, error=str(error))
             except KafkaError as error:
-                log.warning(f"membership of {self._membership.group} was lost ({error!r}); joining anew")
+                log.warning("membership lost; joining anew", group=self._membership.group, error=repr(error))
                 await asyncio.sleep(1)
 
     async def _be_member(self, stop: asyncio.Event) -> None:
@@ -111,11 +111,14 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         while not stopped.done():
             changed = asyncio.create_task(self._changed.wait())
             self._changed.clear()
-            done, _ = await asyncio.wait({stopped, present, changed, *self._loops}, return_when=asyncio.FIRST_COMPLETED)
+            waited: set[asyncio.Task[bool] | asyncio.Task[None]] = {stopped, present, changed, *self._loops}
+            done, _ = await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             changed.cancel()
-            for task in done - {stopped, changed}:
-                self._loops.pop(task, None)
-                task.result()
+            if present in done:
+                present.result()
+            for loop in done & self._loops.keys():
+                del self._loops[loop]
+                loop.result()
 
     async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
         """Only start the loops: while this callback runs no heartbeat is sent."""
@@ -140,11 +143,10 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
             stop.set()
         if not self._loops:
             return
-        _, late = await asyncio.wait(self._loops, timeout=STOP_DEADLINE)
+        ending, self._loops = list(self._loops), {}
+        _, late = await asyncio.wait(ending, timeout=STOP_DEADLINE)
         for task in late:
             task.cancel()
-        results = await asyncio.gather(*self._loops, return_exceptions=True)
-        for result in results:
+        for result in await asyncio.gather(*ending, return_exceptions=True):
             if isinstance(result, Exception):
-                log.warning(f"a loop of {self._membership.topic} ended with: {result!r}")
-        self._loops.clear()
+                log.warning("a loop did not end well", topic=self._membership.topic, error=repr(result))
