@@ -14,6 +14,19 @@ from stream_dedup.core.sketch import DIGEST_BYTES, SIGNATURE_BYTES, Sketch, Subm
 
 Similarity: TypeAlias = Callable[[NDArray[np.uint8], NDArray[np.uint8]], NDArray[np.float64]]
 """Estimates the Jaccard similarity of n pairs of signatures: (n, SIGNATURE_BYTES) twice -> (n,), 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """What makes a live entry that is not exact a candidate."""
+
+    radius: int
+    """Hamming distance in bits that it is within, on any fingerprint."""
+    threshold: float
+    """Estimated Jaccard similarity that it reaches, 0 to 1."""
+    similarity: Similarity
+
+
 PAIRS_AT_ONCE = 1 << 16
 """Bound on the pairs whose signatures are gathered in one step: 8 MB."""
 ROWS_AT_ONCE = 1024
@@ -106,32 +119,30 @@ class Candidates:
 def find_candidates(
     batch: Entries,
     runs: Sequence[Run],
-    radius: int,
-    threshold: float,
-    similarity: Similarity,
+    criterion: Criterion,
     horizons: NDArray[np.int64],
     evicted_below: int,
 ) -> Candidates:
-    """All live candidates of a batch's articles: those in the runs, and those earlier in the batch, should they be kept.
+    """All live candidates of a batch's articles: in the runs, and earlier in the batch, should they be kept.
 
     Args:
         batch: the articles, as the entries they become if they are kept.
         runs: the index.
-        radius: Hamming distance in bits up to which an entry is a candidate.
-        threshold: the similarity that it must reach.
-        similarity: estimates it.
+        criterion: what makes an entry a candidate.
         horizons: for each row of the batch, the event time that a live entry is above.
         evicted_below: entries with a lower sequence have left before the batch.
     """
     same = [run.same(batch.fingerprints, batch.digests) for run in runs]
-    near = [run.near(batch.fingerprints, radius) for run in runs]
+    near = [run.near(batch.fingerprints, criterion.radius) for run in runs]
     for first in range(0, len(batch), ROWS_AT_ONCE):
-        own_same, own_near = _earlier_in_batch(batch, first, radius)
+        own_same, own_near = _earlier_in_batch(batch, first, criterion.radius)
         same.append(own_same)
         near.append(own_near)
-    same = [hits.live(horizons, evicted_below) for hits in same]
-    near = [_verified(hits.live(horizons, evicted_below), batch, threshold, similarity) for hits in near]
-    return _sorted_by_article(batch, same, near)
+    return _sorted_by_article(
+        batch,
+        same=[hits.live(horizons, evicted_below) for hits in same],
+        near=[_verified(hits.live(horizons, evicted_below), batch, criterion) for hits in near],
+    )
 
 
 def _earlier_in_batch(batch: Entries, first: int, radius: int) -> tuple[Hits, Hits]:
@@ -148,17 +159,17 @@ def _earlier(hits: Hits, first: int) -> Hits:
     return Hits(hits.entries, queries, hits.rows, hits.distances).where(hits.rows < queries)
 
 
-def _verified(hits: Hits, batch: Entries, threshold: float, similarity: Similarity) -> tuple[Hits, NDArray[np.float64]]:
+def _verified(hits: Hits, batch: Entries, criterion: Criterion) -> tuple[Hits, NDArray[np.float64]]:
     """The near pairs that reach the threshold, with their similarity; equal digests are left to the exact pairs."""
     differing = (batch.digests[hits.queries] != hits.entries.digests[hits.rows]).any(axis=1)
     hits = hits.where(differing)
     estimates = np.empty(len(hits.rows), np.float64)
     for first in range(0, len(hits.rows), PAIRS_AT_ONCE):
         portion = slice(first, first + PAIRS_AT_ONCE)
-        estimates[portion] = similarity(
+        estimates[portion] = criterion.similarity(
             batch.signatures[hits.queries[portion]], hits.entries.signatures[hits.rows[portion]]
         )
-    reached = estimates >= threshold
+    reached = estimates >= criterion.threshold
     return hits.where(reached), estimates[reached]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import xxhash
 
 from stream_dedup.core.block_table import MAX_RADIUS
-from stream_dedup.core.candidates import Similarity, entries_of, find_candidates
+from stream_dedup.core.candidates import Criterion, Similarity, entries_of, find_candidates
 from stream_dedup.core.delta import Delta, Entries, joined
 from stream_dedup.core.eviction import Occupancy, census, roomy
 from stream_dedup.core.index import Index
@@ -19,6 +19,8 @@ from stream_dedup.errors import DeltaRefusedError, SettingsError
 
 CLOCKLESS = frozenset({Kind.TOMBSTONE, Kind.UNREADABLE})
 """What has no event time of its own and does not move the clock."""
+KEPT = frozenset({Kind.NEW})
+KEPT_WITH_REVISIONS = KEPT | {Kind.REVISION}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class Decider:
             position: next input offset. A restore begins at the `start` of the first delta that is still there.
         """
         self.rules = rules
-        self._similarity = similarity
+        self._criterion = Criterion(rules.radius, rules.threshold, similarity)
         self._position = position
         self._sequence = 0
         self._clock = EventClock()
@@ -116,7 +118,8 @@ class Decider:
         clocks = self._clocks(submissions)
         horizons = [clock.horizon(self.rules.window) for clock in clocks]
         comparisons = self._compare(submissions, horizons)
-        judge = Judge(self.rules.keep_revisions, self._occupancy(horizons), comparisons)
+        keeping = KEPT_WITH_REVISIONS if self.rules.keep_revisions else KEPT
+        judge = Judge(keeping, self._occupancy(horizons), comparisons)
         judgements = tuple(
             judge.judge(sequence, submission, horizon)
             for sequence, (submission, horizon) in enumerate(zip(submissions, horizons, strict=True), self._sequence)
@@ -186,9 +189,7 @@ class Decider:
         candidates = find_candidates(
             batch,
             index.runs if index else (),
-            self.rules.radius,
-            self.rules.threshold,
-            self._similarity,
+            self._criterion,
             np.array(horizons, np.int64)[batch.sequences - self._sequence],
             self._evicted_below,
         )

@@ -13,7 +13,7 @@ from stream_dedup.core.delta import Entries, joined, no_entries
 OPEN_ENTRIES = 1024
 """Entries of the open run at most: comparing a batch of 1,000 with all of them takes about 3 ms."""
 MERGE_RATIO = 4
-"""A run is at least so many times as large as the next newer one: 5 million entries lie in 7 runs or fewer."""
+"""A run is at least so many times as large as the next newer one: 5 million entries lie in 7 sorted runs or fewer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,9 +153,11 @@ class Index:
         while self._sorted and len(self._sorted[-1].entries) < MERGE_RATIO * sum(map(len, parts)):
             parts.append(self._sorted.pop().entries)
         merged = joined([part.take(live_mask(part, horizon, evicted_below)) for part in reversed(parts)])
-        if len(merged):
-            self._sorted.append(sorted_run(merged))
         self._open = OpenRun(no_entries(entries.scheme, entries.fingerprints.shape[1]))
+        if len(merged) <= OPEN_ENTRIES:
+            self._open = OpenRun(merged)
+        else:
+            self._sorted.append(sorted_run(merged))
 
     def drop_dead_runs(self, horizon: int, evicted_below: int) -> None:
         """Let go of each sorted run in which all entries are dead."""

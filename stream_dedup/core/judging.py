@@ -1,6 +1,6 @@
 """The part of deciding that goes article by article, since each may be the original of the next."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Set as AbstractSet
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Comparison:
 class Judge:
     """Judges the articles of one batch in their order."""
 
-    def __init__(self, keeping: Set[Kind], occupancy: Occupancy, comparisons: Mapping[str, Comparison]) -> None:
+    def __init__(self, keeping: AbstractSet[Kind], occupancy: Occupancy, comparisons: Mapping[str, Comparison]) -> None:
         """Start before the first article.
 
         Args:
