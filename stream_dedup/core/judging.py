@@ -1,6 +1,7 @@
 """The part of deciding that goes article by article, since each may be the original of the next."""
 
-from collections.abc import Mapping, Set as AbstractSet
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 
@@ -51,8 +52,7 @@ class Judge:
         comparison.next_row += 1
         candidates = comparison.candidates.of(row, comparison.kept, self.occupancy.evicted_below)
         position = comparison.positions[row]
-        others = [candidate for candidate in candidates if candidate.position != position]
-        original = choose(others)
+        original = choose([candidate for candidate in candidates if candidate.position != position])
         kind = _kind(submission, original, horizon)
         replayed = any(candidate.exact and candidate.position == position for candidate in candidates)
         if kind in self._keeping and submission.time > horizon and not replayed:
