@@ -1,0 +1,66 @@
+"""What the stages tell of themselves while they run; metrics and health listen.
+
+The calls are made from the loop's event loop, cost next to nothing and never raise.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from stream_dedup.core.verdict import Kind, Verdict
+
+
+class Stage(StrEnum):
+    """The two stages of the data flow."""
+
+    FINGERPRINT = "fingerprint"
+    DECIDE = "decide"
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedBatch:
+    """One batch whose transaction has committed."""
+
+    stage: Stage
+    partition: int
+    records: int
+    """Input records of the batch."""
+    seconds: float
+    """From the batch's fetch to its commit."""
+    verdicts: Mapping[tuple[Verdict, Kind], int] = field(default_factory=dict)
+    """Articles by what was decided; only the decide stage has them."""
+    unparsable_times: int = 0
+    """Articles whose configured time field could not be read, so that the record's timestamp served."""
+
+
+class Observer(Protocol):
+    """Listens to the stages. Times are taken by the observer when it is called."""
+
+    def assigned(self, stage: Stage, partitions: Collection[int]) -> None:
+        """These are all the partitions owned from now on, none of them restored yet; none at all after a revocation."""
+        ...
+
+    def restored(self, stage: Stage, partition: int) -> None:
+        """The partition's state is complete and its first batch may come."""
+        ...
+
+    def progressed(self, stage: Stage, partition: int) -> None:
+        """Something was done that is no commit: a slice restored, or a fetch that found nothing to do."""
+        ...
+
+    def committed(self, batch: CommittedBatch) -> None:
+        """A transaction committed (which is progress, too)."""
+        ...
+
+    def failed(self, stage: Stage, partition: int) -> None:
+        """A transaction failed and is tried again."""
+        ...
+
+    def lag(self, stage: Stage, partition: int, records: int) -> None:
+        """So many records wait in the stage's input after the last one taken."""
+        ...
+
+    def index_entries(self, entries: int) -> None:
+        """So many kept articles are in the index."""
+        ...
