@@ -65,7 +65,9 @@ class _Window(click.ParamType):
 
 @click.command()
 @click.argument("files", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...")
-@option("--window", type=_Window(), help="How long a kept article can be an original, such as 72h; without it for ever.")
+@option(
+    "--window", type=_Window(), help="How long a kept article can be an original, such as 72h; without it for ever."
+)
 @setting_option("profile")
 @setting_option("time_field")
 @config_option

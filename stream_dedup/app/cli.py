@@ -40,7 +40,11 @@ class _Commands(click.Group):
             ctx.exit(1)
 
 
-@click.group(cls=_Commands, name=NAME, context_settings={"auto_envvar_prefix": PREFIX.removesuffix("_"), "max_content_width": 110})
+@click.group(
+    cls=_Commands,
+    name=NAME,
+    context_settings={"auto_envvar_prefix": PREFIX.removesuffix("_"), "max_content_width": 110},
+)
 @click.version_option(package_name=NAME, message="%(prog)s %(version)s")
 @option("--debug", is_flag=True, help="Show the traceback of an error.")
 def cli(*, debug: bool) -> None:  # noqa: ARG001 - _Commands reads it from the context

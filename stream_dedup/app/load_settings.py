@@ -45,13 +45,15 @@ def load_settings(
     known = {variable_of(name) for name in Settings.model_fields} | {CONFIG_VARIABLE, *other_variables}
     for variable in environment:
         if variable not in known:
-            raise SettingsError(f"environment variable {plain(variable, SHOWN_VALUE)} is not known{_hint(variable, known)}")
+            raise SettingsError(
+                f"environment variable {plain(variable, SHOWN_VALUE)} is not known{_hint(variable, known)}"
+            )
     if config is None and environment.get(CONFIG_VARIABLE):
         config = Path(environment[CONFIG_VARIABLE])
     in_file = _read_file(config) if config else {}
     weaker = {name: value for name, value in in_file.items() if variable_of(name) not in environment}
     try:
-        return Settings(**{**weaker, **options})
+        return Settings(**{**weaker, **options})  # type: ignore[arg-type] # pydantic checks every value
     except ValidationError as error:
         origins = {name: f"{name} in {config}" for name in weaker}
         origins.update((name, f"--{name.replace('_', '-')}") for name in options)
@@ -69,7 +71,9 @@ def _read_file(path: Path) -> Mapping[str, object]:
     try:
         values = tomllib.loads(content.decode())
     except ValueError as error:
-        raise SettingsError(f"settings file {plain(str(path), 200)} is no TOML file: {plain(str(error), 200)}") from error
+        raise SettingsError(
+            f"settings file {plain(str(path), 200)} is no TOML file: {plain(str(error), 200)}"
+        ) from error
     for name in values:
         if name not in Settings.model_fields:
             hint = _hint(name, Settings.model_fields)

@@ -71,7 +71,9 @@ def _positive(duration: timedelta) -> timedelta:
 
 def _topic(name: str) -> str:
     if _TOPIC.fullmatch(name) is None or name in {".", ".."}:
-        raise ValueError("a topic's name has 1 to 249 letters, digits, dots, underscores or hyphens, and is not . or ..")
+        raise ValueError(
+            "a topic's name has 1 to 249 letters, digits, dots, underscores or hyphens, and is not . or .."
+        )
     return name
 
 

@@ -94,7 +94,6 @@ class Settings(BaseSettings):
     )
     data_dir: Path = Field(Path(".stream-dedup"), description="Folder of the local broker.")
 
-
     @property
     def article_topics(self) -> tuple[str, ...]:
         """Names of the input and the three outputs, which are users' topics."""
