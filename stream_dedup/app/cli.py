@@ -47,8 +47,8 @@ class _Commands(click.Group):
 )
 @click.version_option(package_name=NAME, message="%(prog)s %(version)s")
 @option("--debug", is_flag=True, help="Show the traceback of an error.")
-def cli(*, debug: bool) -> None:  # noqa: ARG001 - _Commands reads it from the context
-    """Find near-duplicate news articles in a Kafka topic, exactly once.
+def cli(*, debug: bool) -> None:
+    r"""Find near-duplicate news articles in a Kafka topic, exactly once.
 
     \b
     Examples:

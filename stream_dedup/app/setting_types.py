@@ -113,7 +113,9 @@ def _routes(value: object) -> object:
         except msgspec.DecodeError as error:
             raise ValueError('must be a JSON object such as {"revision": "unique"}') from error
     if not isinstance(value, Mapping):
-        raise ValueError('must be a table of kinds and outputs such as {"revision": "unique"}')
+        raise ValueError(  # noqa: TRY004 - pydantic makes validation errors of ValueErrors only
+            'must be a table of kinds and outputs such as {"revision": "unique"}'
+        )
     kinds, routes = list(Kind), list(Route)
     for kind, route in value.items():
         if kind not in kinds:
