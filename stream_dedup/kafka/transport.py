@@ -1,6 +1,7 @@
 """What the stages know of a broker: records in, one atomic commit of messages and an offset out.
 
-Two transports stand behind these protocols, the real one and an in-memory one; one contract suite holds both.
+Two transports stand behind these protocols, the real one (`client`) and an in-memory one (`memory`); one contract
+suite holds both.
 """
 
 from collections.abc import Sequence
@@ -38,15 +39,51 @@ class Message:
     headers: Headers = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a partition's log holds: offsets from `start` up to, but without, `end` (read_committed)."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """The partition that a transactional id is bound to, and the group that commits its offsets."""
+
+    group: str
+    topic: str
+    partition: int
+
+    @property
+    def transactional_id(self) -> str:
+        """Bound to the partition, since aiokafka has no KIP-447: so a new owner fences the one before."""
+        return f"{self.group}-{self.topic}-{self.partition}"
+
+
 class Source(Protocol):
     """Reads one partition in order; only committed records."""
 
-    async def fetch(self, max_records: int, max_bytes: int, wait: float) -> Sequence[Record]:
-        """The next records: at least one as soon as there is one, none after `wait` seconds."""
+    async def fetch(self, max_records: int, wait: float) -> Sequence[Record]:
+        """The next records: some as soon as there are any, none after `wait` seconds.
+
+        Raises:
+            LogRefusedError: the log does not hold the position to read from.
+        """
         ...
 
-    def seek(self, offset: int) -> None:
-        """Continue at this offset."""
+    @property
+    def position(self) -> int:
+        """The next offset to read; beyond commit markers and gaps once `fetch` has passed them."""
+        ...
+
+    @property
+    def waiting(self) -> int:
+        """Offsets between the position and the log's end, as of the last fetch; 0 before one."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
         ...
 
 
@@ -61,20 +98,48 @@ class Transactions(Protocol):
         """
         ...
 
-    async def committed(self) -> int | None:
-        """The input's committed offset (the next one to read), None where nothing is committed."""
-        ...
-
     async def commit(self, messages: Sequence[Message], next_offset: int) -> None:
-        """Write all messages and the input's offset, or none of them.
+        """Write all messages and the input's offset, or none of them. After an error only `close` may follow.
 
         Raises:
-            RecordTooLargeError: the broker refuses a message; nothing was committed and the id is still held.
-            TransactionFailedError: it is not known whether it committed; the transport is of no use any more.
+            RecordTooLargeError: the broker refuses a message for its size; nothing was committed.
+            TransactionFailedError: it is not known whether it committed.
             FencedError: another owner has the id.
         """
         ...
 
     async def close(self) -> None:
-        """End what is open, within a time limit."""
+        """Let go of the id's connection, within a time limit; an open transaction is ended by the next `start`."""
+        ...
+
+
+class Broker(Protocol):
+    """A place where logs stand."""
+
+    async def source(self, topic: str, partition: int, offset: int) -> Source:
+        """A reader of one partition from an offset on."""
+        ...
+
+    def transactions(self, of: Input) -> Transactions:
+        """A writer for one input partition; not started yet."""
+        ...
+
+    async def bounds(self, topic: str, partition: int) -> Bounds:
+        """Where a partition's log starts and ends now."""
+        ...
+
+    async def committed(self, group: str, topic: str) -> dict[int, int]:
+        """A group's committed offsets of a topic, by partition; partitions without one are left out."""
+        ...
+
+    async def partitions(self, topic: str) -> int:
+        """How many partitions a topic has.
+
+        Raises:
+            TopicMissingError: there is no such topic.
+        """
+        ...
+
+    async def delete_before(self, topic: str, partition: int, offset: int) -> None:
+        """Delete what stands below an offset (KIP-107)."""
         ...
