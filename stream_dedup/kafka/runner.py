@@ -116,7 +116,7 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
             changed.cancel()
             if present in done:
                 present.result()
-            for loop in done & self._loops.keys():
+            for loop in [loop for loop in self._loops if loop in done]:
                 del self._loops[loop]
                 loop.result()
 

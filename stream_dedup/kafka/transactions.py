@@ -144,7 +144,7 @@ async def _send_partition(producer: AIOKafkaProducer, topic: str, partition: int
 def _append(builder: BatchBuilder, message: Message) -> bool:
     """Whether the builder still had room."""
     appended = builder.append(
-        timestamp=message.timestamp, key=message.key, value=message.value, headers=message.headers
+        timestamp=message.timestamp, key=message.key, value=message.value, headers=list(message.headers)
     )
     return appended is not None
 
