@@ -1,9 +1,11 @@
 """`stream-dedup publish`, `watch` and `dedup`: articles in, verdicts out."""
 
+from datetime import timedelta
+
 import click
 
 from stream_dedup.app.options import config_option, option, read_settings, setting_option
-from stream_dedup.app.setting_types import format_duration, parse_duration
+from stream_dedup.app.setting_types import parse_duration
 
 
 @click.command()
@@ -27,7 +29,7 @@ def publish(file: str) -> None:
     settings = read_settings()
     from stream_dedup.app.publish import publish_file  # noqa: PLC0415 - aiokafka is for those who publish
 
-    publish_file(settings, file)
+    click.get_current_context().exit(publish_file(settings, file))
 
 
 @click.command()
@@ -56,9 +58,9 @@ def watch(*, json: bool, from_start: bool, idle_exit: float | None) -> None:
 class _Window(click.ParamType):
     name = "duration"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
         try:
-            return format_duration(parse_duration(value))
+            return parse_duration(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
@@ -71,7 +73,7 @@ class _Window(click.ParamType):
 @setting_option("profile")
 @setting_option("time_field")
 @config_option
-def dedup(*, files: tuple[str, ...], window: str | None) -> None:
+def dedup(*, files: tuple[str, ...], window: timedelta | None) -> None:
     r"""Decide about the articles of files without a broker, and print one JSON object a line.
 
     FILE has an article in each line, as JSON; .gz is read too, and - is the standard input. A bad line is printed as

@@ -19,7 +19,7 @@ def broker(*, port: int) -> None:
       stream-dedup broker --data-dir /tmp/kafka --port 0
     """
     settings = read_settings()
-    from stream_dedup.app.run import run_broker  # noqa: PLC0415 - aiokafka is for those who run
+    from stream_dedup.app.brokers import run_broker  # noqa: PLC0415 - aiokafka is for those who run
 
     run_broker(settings, port)
 
@@ -43,6 +43,6 @@ def create() -> None:
       stream-dedup topics create --raw-partitions 8 --replication-factor 3
     """
     settings = read_settings()
-    from stream_dedup.app.run import create_topics  # noqa: PLC0415 - aiokafka is for those who run
+    from stream_dedup.app.brokers import make_topics  # noqa: PLC0415 - aiokafka is for those who run
 
-    create_topics(settings)
+    make_topics(settings)

@@ -25,4 +25,4 @@ def demo(file: Path | None) -> None:
     settings = read_settings()
     from stream_dedup.app.demo import run_demo  # noqa: PLC0415 - Faust and aiokafka are for those who run
 
-    run_demo(settings, file)
+    click.get_current_context().exit(run_demo(settings, file))

@@ -31,4 +31,4 @@ def run(*, embedded: bool, workers: int) -> None:
     settings = read_settings()
     from stream_dedup.app.run import run_workers  # noqa: PLC0415 - Faust and aiokafka are for those who run
 
-    run_workers(settings, workers, embedded=embedded)
+    click.get_current_context().exit(run_workers(settings, workers, embedded=embedded))

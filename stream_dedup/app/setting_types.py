@@ -135,3 +135,8 @@ Addresses = Annotated[
     tuple[Annotated[str, AfterValidator(_address)], ...], NoDecode, BeforeValidator(_split), AfterValidator(_not_empty)
 ]
 Routes = Annotated[Mapping[Kind, Route], NoDecode, BeforeValidator(_routes)]
+
+
+def milliseconds(duration: timedelta) -> int:
+    """A duration in whole milliseconds, as records and rules have it."""
+    return duration // timedelta(milliseconds=1)

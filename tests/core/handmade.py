@@ -51,7 +51,11 @@ def entries(sketches: Sequence[Sketch], first: int = 0, times: Sequence[int] | N
     return entries_of(
         sketches[0].scheme,
         [
-            (sequence, submission(one, f"raw-0-{sequence}", times[row] if times else sequence, f"article-{sequence}"), one)
+            (
+                sequence,
+                submission(one, f"raw-0-{sequence}", times[row] if times else sequence, f"article-{sequence}"),
+                one,
+            )
             for row, (sequence, one) in enumerate(enumerate(sketches, first))
         ],
     )
