@@ -21,8 +21,6 @@ from stream_dedup.kafka.observer import CommittedBatch, Observer, Stage
 from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.transport import Broker, Input, Message, Record, Source, Transactions
 
-FETCH_WAIT = 0.25
-"""Seconds that a fetch waits for a first record; the longest that a stop goes unnoticed when idle."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 """Seconds between sessions after failures, doubling, with full jitter."""
 
@@ -104,15 +102,28 @@ class PartitionLoop(Generic[B]):
         observer: Observer,
         *,
         batch_records: int,
+        batch_wait: float,
         monotonic: Callable[[], float],
         random: Callable[[], float],
     ) -> None:
-        """`monotonic` gives seconds, `random` a number from 0 to 1."""
+        """Prepare; nothing is taken yet.
+
+        Args:
+            broker: where the input and the outputs stand.
+            of: the input partition.
+            processor: what the stage does.
+            observer: is told what happens.
+            batch_records: records of a batch at most.
+            batch_wait: seconds that a fetch waits for a first record; a stop goes unnoticed for as long when idle.
+            monotonic: gives seconds.
+            random: gives a number from 0 to 1.
+        """
         self.of = of
         self._broker = broker
         self._processor = processor
         self._observer = observer
         self._width = _Width(batch_records, batch_records)
+        self._wait = batch_wait
         self._monotonic = monotonic
         self._random = random
 
@@ -128,7 +139,7 @@ class PartitionLoop(Generic[B]):
             try:
                 async with self.session() as session:
                     while not stop.is_set():
-                        if await session.step(FETCH_WAIT):
+                        if await session.step(self._wait):
                             pause = FIRST_PAUSE
             except RecordTooLargeError:
                 self._observer.failed(self._processor.stage, self.of.partition)

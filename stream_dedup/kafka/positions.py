@@ -33,7 +33,11 @@ def fingerprint_start(of: Input, committed: Mapping[int, int], log: Bounds, fing
     offset = committed.get(of.partition)
     name = f"{of.topic}-{of.partition}"
     if offset is not None:
-        return Start(_within(name, offset, log))
+        remedy = (
+            f"To go on with what is there, set the group's offset: kafka-consumer-groups --group {of.group} "
+            f"--topic {of.topic}:{of.partition} --reset-offsets --to-earliest --execute"
+        )
+        return Start(_within(name, offset, log, remedy))
     if not committed and fingerprinted.end > 0:
         raise LogRefusedError(
             f"the group {of.group} has no committed offsets for {of.topic}, yet {fingerprinted.end} offsets were "
@@ -65,31 +69,30 @@ def decide_start(of: Input, restored: int | None, committed: int | None, log: Bo
                 f"the changelog's log ends at {changelog.end}: the index was lost, and every article so far would "
                 "be judged as new. " + _hint(of)
             )
-        return Start(_within(name, 0, log))
+        return Start(_within(name, 0, log, _hint(of)))
     if committed is not None and committed > restored:
         raise LogRefusedError(
             f"the group {of.group} has committed offset {committed} of {name}, but the changelog ends at {restored}: "
             f"its last records were lost. Set the offset back to {restored} and remove what was written since, or "
             "begin anew. " + _hint(of)
         )
-    offset = _within(name, restored, log)
+    offset = _within(name, restored, log, _hint(of))
     if committed == restored:
         return Start(offset)
     found = "no offset is committed" if committed is None else f"the committed offset is {committed}"
     return Start(offset, f"{found} for {name}; going on at {restored}, where the changelog stands")
 
 
-def _within(name: str, offset: int, log: Bounds) -> int:
+def _within(name: str, offset: int, log: Bounds, remedy: str) -> int:
     if offset < log.start:
         raise LogRefusedError(
             f"{name} begins at offset {log.start}, but {offset} is the next one to read: {log.start - offset} offsets "
-            "were deleted unread. Raise the topic's retention; to go on without them, set the group's offset to "
-            f"{log.start}"
+            f"were deleted unread. Raise the topic's retention. {remedy}"
         )
     if offset > log.end:
         raise LogRefusedError(
             f"{name} ends at offset {log.end}, but {offset} is the next one to read: the topic was made anew or has "
-            "lost its end. If it was made anew, set the group's offset to 0"
+            f"lost its end. {remedy}"
         )
     return offset
 
