@@ -1,4 +1,4 @@
-"""What one batch changes in the index: kept articles as arrays (`Entries`), and the rest of the small state (`Delta`)."""
+"""What one batch changes: the articles kept, as arrays (`Entries`), and the rest of the small state (`Delta`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from stream_dedup.core.sketch import SIGNATURE_BYTES
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """n kept articles of one scheme, in order of sequence. No Python object for each: millions of them fit in memory."""
+    """n kept articles of one scheme, in order of sequence; no Python object for each, since there are millions."""
 
     scheme: str
     fingerprints: NDArray[np.uint64]
@@ -37,7 +37,7 @@ class Entries:
     def id_at(self, row: int) -> str:
         """The id of one entry."""
         start = int(self.id_ends[row - 1]) if row else 0
-        return self.id_bytes[start : int(self.id_ends[row])].tobytes().decode()
+        return self.id_bytes[start : int(self.id_ends[row])].tobytes().decode("utf-8", "surrogatepass")
 
     def take(self, rows: NDArray[np.bool_]) -> "Entries":
         """The entries that a mask of shape (n,) chooses, in the same order."""
@@ -88,7 +88,7 @@ def joined(parts: Sequence[Entries]) -> Entries:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Delta:
-    """What one batch changes, and the whole small state after it, so that any record of a changelog can be the first."""
+    """What one batch changes, and the whole small state after it, so that any delta of a changelog can be the first."""
 
     start: int
     """Next input offset before the batch."""

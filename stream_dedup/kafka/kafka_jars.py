@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TypeAlias
 
+from jgo.constants import MAVEN_CENTRAL_URL
 from jgo.maven import MavenContext, PythonResolver
 
 from stream_dedup.errors import LocalBrokerError
@@ -21,12 +22,12 @@ from stream_dedup.errors import LocalBrokerError
 PINS = "kafka_jars.sha256"
 """Beside this file: a line for each jar."""
 FETCH_BYTES = 45_035_715
-"""All jars together, for a progress bar's total."""
+"""All jars together, a progress bar's total for a first fetch."""
 ANSWER_TIMEOUT = 30
 """Seconds without a byte from the repository before a fetch gives up."""
 
 Progress: TypeAlias = Callable[[int], None]
-"""Told how many more bytes of `FETCH_BYTES` are there; called from another thread."""
+"""Told how many more bytes were fetched; called from another thread, and never where all jars are in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,13 @@ def default_cache() -> Path:
     return Path(base) / "stream-dedup" / "jars"
 
 
-def fetch_jars(jars: Sequence[Jar], cache: Path, progress: Progress, cancelled: threading.Event) -> list[Path]:
+def fetch_jars(
+    jars: Sequence[Jar],
+    cache: Path,
+    progress: Progress,
+    cancelled: threading.Event,
+    repository: str = MAVEN_CENTRAL_URL,
+) -> list[Path]:
     """Fetch what the cache lacks and check the digests of all; returns the files. Blocks: run it in a thread.
 
     A jar enters the cache by one rename after its digest was checked, so an interrupted fetch leaves nothing broken
@@ -71,35 +78,30 @@ def fetch_jars(jars: Sequence[Jar], cache: Path, progress: Progress, cancelled: 
     Raises:
         LocalBrokerError: a jar cannot be fetched, or its digest is not the pinned one.
     """
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        missing = [jar for jar in jars if not (cache / jar.filename).exists()]
-        if missing:
-            with tempfile.TemporaryDirectory(dir=cache, prefix=".fetch-") as staging:
-                _fetch(missing, Path(staging), cache, _Watched(progress, cancelled))
-    except (OSError, RuntimeError) as error:
-        # requests' errors are OSErrors; jgo raises RuntimeError where a jar is missing or its SHA-1 is wrong.
-        raise LocalBrokerError(
-            f"Apache Kafka ({FETCH_BYTES / 1e6:.0f} MB, once) could not be fetched from Maven Central into {cache}: "
-            f"{error}. Check the connection and try again."
-        ) from error
-    return [checked(jar, cache / jar.filename) for jar in jars]
+    paths = [cache / jar.filename for jar in jars]
+    missing = [jar for jar, path in zip(jars, paths, strict=True) if not path.exists()]
+    if missing:
+        try:
+            _fetch(missing, cache, _Watched(progress, cancelled), repository)
+        except (OSError, RuntimeError) as error:
+            # requests' errors are OSErrors; jgo raises RuntimeError where a repository lacks a file.
+            raise LocalBrokerError(
+                f"Apache Kafka ({FETCH_BYTES / 1e6:.0f} MB, once) could not be fetched from {repository} into {cache}: "
+                f"{error}. Check the connection and try again."
+            ) from error
+    for jar, path in zip(jars, paths, strict=True):
+        _check(jar, path, f"delete {path}, and it will be fetched again")
+    return paths
 
 
-def checked(jar: Jar, path: Path) -> Path:
-    """The path, if its content has the pinned digest.
-
-    Raises:
-        LocalBrokerError: it has another one.
-    """
+def _check(jar: Jar, path: Path, remedy: str) -> None:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != jar.sha256:
         raise LocalBrokerError(
-            f"{path} is not the file that was pinned: its SHA-256 is {digest}, expected {jar.sha256}. "
-            "It was damaged or tampered with: delete it, and it will be fetched again."
+            f"{jar.filename} has the SHA-256 {digest}, but {jar.sha256} is pinned: it was damaged or tampered with; "
+            f"{remedy}."
         )
-    return path
 
 
 class _CancelledError(RuntimeError):
@@ -124,10 +126,15 @@ class _Watched:
         yield self.add
 
 
-def _fetch(jars: Sequence[Jar], staging: Path, cache: Path, watched: _Watched) -> None:
-    resolver = PythonResolver(progress_callback=watched.of_file)
-    context = MavenContext(resolver=resolver, repo_cache=staging, timeout=ANSWER_TIMEOUT)
-    for jar in jars:
-        component = context.project(jar.group, jar.artifact).at_version(jar.version)
-        fetched = checked(jar, Path(component.artifact().resolve()))
-        fetched.replace(cache / jar.filename)
+def _fetch(missing: Sequence[Jar], cache: Path, watched: _Watched, repository: str) -> None:
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix=".fetch-") as staging:
+        resolver = PythonResolver(progress_callback=watched.of_file)
+        context = MavenContext(
+            resolver=resolver, repo_cache=Path(staging), remote_repos={"repository": repository}, timeout=ANSWER_TIMEOUT
+        )
+        for jar in missing:
+            component = context.project(jar.group, jar.artifact).at_version(jar.version)
+            fetched = Path(component.artifact().resolve())
+            _check(jar, fetched, f"{repository} sent another file than the one that was pinned, try again")
+            fetched.replace(cache / jar.filename)

