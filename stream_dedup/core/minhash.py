@@ -36,7 +36,10 @@ _SALTS = _constants("salt", BINS)
 _KEEP = _constants("keep", 1)[0]
 # _DONORS[probe, bin]: from which bin an empty one borrows.
 _DONORS = np.array(
-    [[xxhash.xxh3_64_intdigest(b"donor %d" % bin_, seed=probe) % BINS for bin_ in range(BINS)] for probe in range(_PROBES)],
+    [
+        [xxhash.xxh3_64_intdigest(b"donor %d" % bin_, seed=probe) % BINS for bin_ in range(BINS)]
+        for probe in range(_PROBES)
+    ],
     dtype=np.int64,
 )
 

@@ -52,8 +52,8 @@ _PRIVATE = "\ue000-\uf8ff\U000f0000-\U0010ffff"
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
     + _character_class("Cf")
-    + "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
-    + "\ufdd0-\ufdef"
+    + "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufdd0-\ufdef"
+    + "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     + "]+"
 )
 # Superscripts, fractions, circled and squared numbers: NFKC makes plain digits of them, which must not join their neighbours.
