@@ -19,6 +19,7 @@ from stream_dedup.core.sketch import Sketches
 from stream_dedup.errors import RecipeMismatchError, SettingsError
 
 STRICT = schemes.profile("strict")
+MEMORY = HashMemory(xxh3(0))
 TEXTS = st.lists(
     st.text(st.one_of(st.sampled_from("中国人民银行降息ab 1.，ニュ"), st.characters()), max_size=60), max_size=6
 )
@@ -44,7 +45,7 @@ def _same(left: Sketches, right: Sketches) -> bool:
 @settings(deadline=None)
 @given(TEXTS)
 def test_a_sketch_does_not_depend_on_the_batch(texts: list[str]) -> None:
-    """A text alone, in a batch, and through a new scheme with empty memories gives the same sketch and count of words."""
+    """A text alone, in a batch, and through a new scheme with empty memories gives the same sketch and word count."""
     together = STRICT.scheme.fingerprint(texts)
     fresh = schemes.profile("strict").scheme
     assert _same(together, fresh.fingerprint(texts))
@@ -69,10 +70,12 @@ def test_a_sketch_does_not_depend_on_the_batch(texts: list[str]) -> None:
 def test_any_text_is_fingerprinted(text: str, words: int) -> None:
     """Nothing at all, mere punctuation and very long texts give arrays of the promised shapes and types."""
     sketches = STRICT.scheme.fingerprint([text, text])
-    assert (sketches.fingerprints.shape, sketches.fingerprints.dtype) == ((2, STRICT.scheme.fingerprints), np.uint64)
-    assert (sketches.signatures.shape, sketches.signatures.dtype) == ((2, 64), np.uint8)
-    assert (sketches.digests.shape, sketches.digests.dtype) == ((2, 16), np.uint8)
-    assert (sketches.words.dtype, sketches.words.tolist()) == (np.int64, [words, words])
+    assert sketches.fingerprints.shape == (2, STRICT.scheme.fingerprints)
+    assert sketches.signatures.shape == (2, 64)
+    assert sketches.digests.shape == (2, 16)
+    assert sketches.words.tolist() == [words, words]
+    parts = (sketches.fingerprints, sketches.signatures, sketches.digests, sketches.words)
+    assert [part.dtype.name for part in parts] == ["uint64", "uint8", "uint8", "int64"]
 
 
 def test_empty_batch() -> None:
@@ -94,7 +97,7 @@ def test_empty_batch() -> None:
     ],
 )
 def test_copies_are_the_same_text(group: str, edit: str) -> None:
-    """White space, width, case, script variant and the shape of quotes leave digest, fingerprint and signature as they are."""
+    """White space, width, case, script variant and the shape of quotes change nothing in the sketch."""
     texts = _groups()[group]
     copies = STRICT.scheme.fingerprint([texts["original"], texts[edit]])
     assert copies.row(0) == copies.row(1)
@@ -156,12 +159,22 @@ def test_profiles() -> None:
 
 def test_frequent_words_weigh_more_than_their_share() -> None:
     """In text that is mostly Han the weight is the frequency to the 5/4, in sixteenths, rounded."""
-    assert schemes.weigh_unspaced({"的": 1, "中国": 2, "银行": 16, "降息": 10_000}).tolist() == [16, 38, 512, 1_600_000]
+    words = ["的"] + 2 * ["中国"] + 16 * ["银行"] + 10_000 * ["降息"]
+    hashes, weights = schemes.weigh_unspaced(words, MEMORY)
+    assert dict(zip(hashes.tolist(), weights.tolist(), strict=True)) == {
+        MEMORY["的"]: 16,
+        MEMORY["中国"]: 38,
+        MEMORY["银行"]: 512,
+        MEMORY["降息"]: 1_600_000,
+    }
 
 
 def test_numbers_weigh_thrice_between_spaces() -> None:
-    """In text that is cut at spaces a token with a digit weighs three times its frequency, a word its frequency."""
-    assert schemes.weigh_spaced({"rates": 2, "25": 2, "q3": 1, "हिन्दी": 4, "٣": 1}).tolist() == [2, 6, 3, 4, 3]
+    """In text that is cut at spaces a token with a digit weighs 3 each time it stands, a word 1."""
+    words = ["rates", "25", "q3", "हिन्दी", "٣", "rates"]
+    hashes, weights = schemes.weigh_spaced(words, MEMORY)
+    assert hashes.tolist() == [MEMORY[word] for word in words]
+    assert weights.tolist() == [1, 3, 3, 1, 3, 1]
 
 
 def test_replaced_numbers_move_a_bulletin_further_than_replaced_words() -> None:

@@ -44,13 +44,13 @@ def _count(raw: str) -> int:
 
 @pytest.mark.parametrize("run", RUNS)
 def test_accurate_mode_is_that_of_jieba(run: str) -> None:
-    """rjieba cuts a run of Han as jieba does."""
+    """A run of Han is cut by rjieba as it is by jieba."""
     assert RJIEBA.accurate(run) == jieba.lcut(run)
 
 
 @pytest.mark.parametrize("run", RUNS)
 def test_full_mode_has_the_words_of_jieba(run: str) -> None:
-    """rjieba's full mode finds the words of two characters and more that jieba's full mode finds, as often."""
+    """Full mode finds the words of two characters and more that jieba's full mode finds, as often."""
     ours = Counter(word for word in RJIEBA.full(run) if len(word) > 1)
     assert ours == Counter(word for word in jieba.cut(run, cut_all=True) if len(word) > 1)
 

@@ -44,8 +44,8 @@ def test_a_tie_leaves_the_bit_unset() -> None:
 
 
 def test_known_sentence() -> None:
-    """jieba's full mode with term frequency and MD5 gives the value that simhash tutorials give for this sentence."""
-    words = "我 很 想要 打游戏 游戏 但是 女朋友 朋友 会生 生气".split()
+    """The words of jieba's full mode with term frequency and MD5 give the value known for this sentence."""
+    words = ["我", "很", "想要", "打游戏", "游戏", "但是", "女朋友", "朋友", "会生", "生气"]
     assert [word for word in jieba.cut("我很想要打游戏，但是女朋友会生气！", cut_all=True) if word.isalpha()] == words
     assert _ours(Counter(words)) == 1459185014329402212
 

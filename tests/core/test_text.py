@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from stream_dedup.core import text
 
-_SCRIPTS = "abzÀßİΣς中国電腦體后後乾苧薴〇々カガﾊﾟกำဃ𠀀①²½％．，。、：－−–—-.,:/'’ \t\n\u3000\u200b\u00ad0123９٣$€+~℃㎡Ⅳ㊗😀❤\ufe0f_"
-TEXTS = st.text(st.one_of(st.sampled_from(_SCRIPTS), st.characters()), max_size=40)
+_SCRIPTS = "abzÀßİΣς中国電腦體后後乾苧薴〇々カガﾊﾟกำဃ𠀀"
+_SIGNS = "①²½％．，。、：－−–—-.,:/'’ \t\n\u3000\u200b\u00ad0123９٣$€+~℃㎡Ⅳ㊗😀❤\ufe0f_"
+TEXTS = st.text(st.one_of(st.sampled_from(_SCRIPTS + _SIGNS), st.characters()), max_size=40)
 
 SAME = [
     ("case", "The Fed RAISES rates", "the fed raises rates"),
