@@ -200,10 +200,10 @@ class Decider:
         limit = self.rules.max_entries
         if len(self) + len(horizons) <= limit:
             return roomy(limit, self._evicted_below, len(self))
-        parts = (run.entries for index in self._indices.values() for run in index.runs)
+        schemes = [[run.entries for run in index.runs] for index in self._indices.values()]
         before = self._clock.horizon(self.rules.window)
         after = horizons[-1] if horizons else before
-        return census(limit, self._evicted_below, parts, (before, after), len(horizons))
+        return census(limit, self._evicted_below, schemes, (before, after))
 
 
 def _update(state: xxhash.xxh3_128, scheme: str, live: Entries) -> None:

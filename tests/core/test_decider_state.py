@@ -1,5 +1,6 @@
 """The decider against the plain oracle: any articles, any batch boundaries, restarts and thrown-away batches."""
 
+from dataclasses import replace
 from unittest.mock import patch
 
 from hypothesis import HealthCheck, settings
@@ -112,11 +113,23 @@ class DecidingMachine(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         """Applying all deltas that are still there to a fresh decider gives the same state; it goes on from there."""
+        before = self.decider.digest()
+        self.decider = self._restored()
+        assert self.decider.digest() == before
+
+    @precondition(lambda self: self.deltas)
+    @rule(max_entries=st.sampled_from([1, 2, 5, 1000]))
+    def restart_with_another_limit(self, max_entries: int) -> None:
+        """A lower limit takes effect as soon as the next article is kept; a higher one makes room."""
+        self.deciding_rules = replace(self.deciding_rules, max_entries=max_entries)
+        self.oracle.rules = self.deciding_rules
+        self.decider, self.one_by_one = self._restored(), self._restored()
+
+    def _restored(self) -> Decider:
         restored = Decider(self.deciding_rules, equal_bytes, position=self.deltas[0].start)
         for delta in self.deltas:
             restored.apply(delta)
-        assert restored.digest() == self.decider.digest()
-        self.decider = restored
+        return restored
 
     @invariant()
     def batches_do_not_matter(self) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from unittest.mock import patch
 
 import numpy as np
@@ -28,21 +29,21 @@ def _small_runs() -> Iterator[None]:
 def kept_near(count: int, fingerprints: int) -> Entries:
     """Entries around ten centres: each 0 to 8 bits from its centre, in a random block mix; a fifth repeat a digest."""
     random = np.random.default_rng(SEED + count)
-    some = entries([sketch(0, scheme="two" if fingerprints == 2 else "one")] * count)
     centres = np.random.default_rng(SEED).integers(0, 2**64, (10, fingerprints), np.uint64)
-    masks = [
-        [
-            sum(1 << int(bit) for bit in random.choice(64, random.integers(0, 9), replace=False))
-            for _ in range(fingerprints)
-        ]
-        for _ in range(count)
+    turned = [
+        [_bits(random.choice(64, random.integers(0, 9), replace=False)) for _ in centres[0]] for _ in range(count)
     ]
+    masks: NDArray[np.uint64] = np.array(turned, np.uint64)
     return replace(
-        some,
-        fingerprints=centres[random.integers(0, 10, count)] ^ np.array(masks, np.uint64),
+        entries([sketch(0)] * count),
+        fingerprints=centres[random.integers(0, 10, count)] ^ masks,
         digests=random.integers(0, max(2, count // 5), (count, 2), np.uint64),
         times=random.integers(0, 100, count),
     )
+
+
+def _bits(places: NDArray[np.int64]) -> int:
+    return sum(1 << place for place in places.tolist())
 
 
 def filled(whole: Entries, portion: int, horizon: int = NO_HORIZON, evicted_below: int = 0) -> Index:
@@ -139,7 +140,7 @@ def test_runs_grow_older_and_larger() -> None:
     sizes = [len(run.entries) for run in index.runs[:-1]]
     assert sum(sizes) + len(index.runs[-1].entries) == 2000
     assert len(index.runs) <= 7
-    assert all(older >= MERGE_RATIO * newer for older, newer in zip(sizes, sizes[1:], strict=False))
+    assert all(older >= MERGE_RATIO * newer for older, newer in pairwise(sizes))
 
 
 def test_memory_follows_the_live_entries() -> None:
