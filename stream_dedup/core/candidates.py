@@ -1,7 +1,8 @@
 """Candidates: live kept articles that an article may repeat, found for a whole batch at once, earlier ones included."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -132,12 +133,10 @@ def find_candidates(
         horizons: for each row of the batch, the event time that a live entry is above.
         evicted_below: entries with a lower sequence have left before the batch.
     """
-    same = [run.same(batch.fingerprints, batch.digests) for run in runs]
-    near = [run.near(batch.fingerprints, criterion.radius) for run in runs]
-    for first in range(0, len(batch), ROWS_AT_ONCE):
-        own_same, own_near = _earlier_in_batch(batch, first, criterion.radius)
-        same.append(own_same)
-        near.append(own_near)
+    same = chain(*(run.same(batch.fingerprints, batch.digests) for run in runs), _same_in_batch(batch))
+    near = chain(
+        *(run.near(batch.fingerprints, criterion.radius) for run in runs), _near_in_batch(batch, criterion.radius)
+    )
     return _sorted_by_article(
         batch,
         same=[hits.live(horizons, evicted_below) for hits in same],
@@ -145,16 +144,23 @@ def find_candidates(
     )
 
 
-def _earlier_in_batch(batch: Entries, first: int, radius: int) -> tuple[Hits, Hits]:
-    """Same and near pairs within the batch, for ROWS_AT_ONCE rows of it: each article with those before it."""
-    whole = OpenRun(batch)
-    fingerprints = batch.fingerprints[first : first + ROWS_AT_ONCE]
-    same = whole.same(fingerprints, batch.digests[first : first + ROWS_AT_ONCE])
-    near = whole.near(fingerprints, radius)
-    return _earlier(same, first), _earlier(near, first)
+def _same_in_batch(batch: Entries) -> Iterator[Hits]:
+    """Each article with those before it that have the same digest."""
+    for first in range(0, len(batch), ROWS_AT_ONCE):
+        rows = slice(first, first + ROWS_AT_ONCE)
+        for hits in OpenRun(batch).same(batch.fingerprints[rows], batch.digests[rows]):
+            yield _earlier(hits, first)
+
+
+def _near_in_batch(batch: Entries, radius: int) -> Iterator[Hits]:
+    """Each article with those before it that are within the radius."""
+    for first in range(0, len(batch), ROWS_AT_ONCE):
+        for hits in OpenRun(batch).near(batch.fingerprints[first : first + ROWS_AT_ONCE], radius):
+            yield _earlier(hits, first)
 
 
 def _earlier(hits: Hits, first: int) -> Hits:
+    """Pairs with an article before, where the first query is this row of the batch."""
     queries = hits.queries + first
     return Hits(hits.entries, queries, hits.rows, hits.distances).where(hits.rows < queries)
 

@@ -7,7 +7,6 @@ from heapq import heapify, heappop, heappush, merge
 import numpy as np
 
 from stream_dedup.core.delta import Entries
-from stream_dedup.core.index import live_mask
 
 ROWS_AT_ONCE = 4096
 """Rows that are looked at in one step for the oldest live entries."""
@@ -76,11 +75,12 @@ def census(
     live = 0
     expiring: list[tuple[int, int]] = []
     for entries in (part for parts in schemes for part in parts):
-        standing = live_mask(entries, before, evicted_below)
-        live += int(np.count_nonzero(standing))
+        first = int(np.searchsorted(entries.sequences, evicted_below))
+        times = entries.times[first:]
+        live += int(np.count_nonzero(times > before))
         if after > before:
-            passing = standing & (entries.times <= after)
-            expiring += zip(entries.times[passing].tolist(), entries.sequences[passing].tolist(), strict=True)
+            rows = np.flatnonzero((times > before) & (times <= after))
+            expiring += zip(times[rows].tolist(), entries.sequences[first + rows].tolist(), strict=True)
     oldest = merge(*(_in_order(parts, before, evicted_below) for parts in schemes))
     return Occupancy(max_entries, evicted_below, live, oldest, expiring)
 

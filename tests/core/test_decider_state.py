@@ -73,7 +73,9 @@ class DecidingMachine(RuleBasedStateMachine):
 
     def _submit(self, submissions: list[Submission]) -> None:
         decision = self.decider.decide(submissions, self.decider.position + len(submissions))
+        kept_before = len(self.oracle.ever_kept)
         assert list(decision.judgements) == [self.oracle.judge(article) for article in submissions]
+        assert _sequences(decision.delta) == self.oracle.ever_kept[kept_before:]
         self.decider.apply(decision.delta)
         self.deltas.append(decision.delta)
         for article in submissions:
@@ -106,7 +108,7 @@ class DecidingMachine(RuleBasedStateMachine):
     def trim(self) -> None:
         """Let go of the first deltas while all their entries have left; the last one stays."""
         standing = {entry.sequence for entry in self.oracle.kept}
-        while len(self.deltas) > 1 and not standing & _sequences(self.deltas[0]):
+        while len(self.deltas) > 1 and standing.isdisjoint(_sequences(self.deltas[0])):
             self.deltas.pop(0)
 
     @precondition(lambda self: self.deltas)
@@ -138,8 +140,8 @@ class DecidingMachine(RuleBasedStateMachine):
             assert self.decider.digest() == self.one_by_one.digest()
 
 
-def _sequences(delta: Delta) -> set[int]:
-    return {sequence for entries in delta.entries for sequence in entries.sequences.tolist()}
+def _sequences(delta: Delta) -> list[int]:
+    return sorted(sequence for entries in delta.entries for sequence in entries.sequences.tolist())
 
 
 def test_any_history_is_decided_as_the_oracle_does() -> None:

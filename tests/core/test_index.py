@@ -83,10 +83,20 @@ def distances(queries: Entries, whole: Entries) -> NDArray[np.int64]:
 def test_near_is_what_brute_force_finds(radius: int, portion: int, fingerprints: int) -> None:
     """For every radius, each entry within it on any fingerprint is found once, with its smallest distance."""
     whole, queries = kept_near(150, fingerprints), kept_near(30, fingerprints)
-    found = pairs([run.near(queries.fingerprints, radius) for run in filled(whole, portion).runs])
+    found = pairs([hits for run in filled(whole, portion).runs for hits in run.near(queries.fingerprints, radius)])
     far = distances(queries, whole)
     assert found == [(q, e, int(far[q, e])) for q, e in zip(*np.nonzero(far <= radius), strict=True)]
     assert found
+
+
+def test_hits_come_in_bounded_portions() -> None:
+    """Thousands of entries with one fingerprint and many queries near it do not take memory for all pairs at once."""
+    whole = entries([sketch(topic % 3) for topic in range(900)])
+    run, queries = sorted_run(whole), np.repeat(whole.fingerprints[:3], 20, axis=0)
+    with patch("stream_dedup.core.block_table.PAIRS_AT_ONCE", 1000):
+        sizes = [len(hits.rows) for hits in run.near(queries, 3)]
+    assert sum(sizes) == 20 * 900
+    assert max(sizes) <= 1000
 
 
 @pytest.mark.parametrize("fingerprints", [1, 2])
@@ -94,7 +104,8 @@ def test_near_is_what_brute_force_finds(radius: int, portion: int, fingerprints:
 def test_same_is_an_equal_digest_in_both_halves(portion: int, fingerprints: int) -> None:
     """However far the fingerprints are; one equal half is not enough."""
     whole, queries = kept_near(150, fingerprints), kept_near(60, fingerprints)
-    found = pairs([run.same(queries.fingerprints, queries.digests) for run in filled(whole, portion).runs])
+    runs = filled(whole, portion).runs
+    found = pairs([hits for run in runs for hits in run.same(queries.fingerprints, queries.digests)])
     equal = (queries.digests[:, None, :] == whole.digests[None, :, :]).all(axis=2)
     far = distances(queries, whole)
     assert found == [(q, e, int(far[q, e])) for q, e in zip(*np.nonzero(equal), strict=True)]
@@ -104,9 +115,9 @@ def test_same_is_an_equal_digest_in_both_halves(portion: int, fingerprints: int)
 def test_life_is_tested_for_each_entry_and_query() -> None:
     """In one run, one query finds an entry that another, with a later horizon, does not."""
     whole = entries([sketch(1)] * 3, times=[10, 20, 30])
-    hits = sorted_run(whole).near(np.repeat(whole.fingerprints[:1], 3, axis=0), 0)
-    live = hits.live(np.array([9, 10, 29]), evicted_below=1)
-    assert pairs([live]) == [(0, 1, 0), (0, 2, 0), (1, 1, 0), (1, 2, 0), (2, 2, 0)]
+    found = sorted_run(whole).near(np.repeat(whole.fingerprints[:1], 3, axis=0), 0)
+    live = [hits.live(np.array([9, 10, 29]), evicted_below=1) for hits in found]
+    assert pairs(live) == [(0, 1, 0), (0, 2, 0), (1, 1, 0), (1, 2, 0), (2, 2, 0)]
 
 
 @settings(max_examples=40, deadline=None)
