@@ -7,8 +7,8 @@ import numpy as np
 import xxhash
 
 from stream_dedup.core.block_table import MAX_RADIUS
-from stream_dedup.core.candidates import Criterion, Similarity, entries_of, find_candidates
-from stream_dedup.core.delta import Delta, Entries, joined
+from stream_dedup.core.candidates import Criterion, Similarity, find_candidates
+from stream_dedup.core.delta import Delta, Entries, entries_of, joined
 from stream_dedup.core.eviction import Occupancy, census, roomy
 from stream_dedup.core.index import Index
 from stream_dedup.core.judging import Comparison, Judge

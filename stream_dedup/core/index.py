@@ -171,10 +171,12 @@ class Index:
             self._sorted.append(sorted_run(merged))
 
     def drop_dead_runs(self, horizon: int, evicted_below: int) -> None:
-        """Let go of each sorted run in which all entries are dead."""
+        """Let go of each run in which all entries are dead."""
         self._sorted = [
             run for run in self._sorted if run.newest > horizon and run.entries.sequences[-1] >= evicted_below
         ]
+        if not live_mask(self._open.entries, horizon, evicted_below).any():
+            self._open = OpenRun(self._open.entries.take(np.zeros(len(self._open.entries), np.bool_)))
 
     def live(self, horizon: int, evicted_below: int) -> Iterator[Entries]:
         """The live entries of each run, in order of sequence."""

@@ -188,6 +188,18 @@ def test_each_kind_is_decided_by_its_rule(history: History) -> None:
         assert restored.digest() == whole.digest()
 
 
+@pytest.mark.parametrize(
+    ("content", "kind"), [(sketch(2), Kind.LATE), (sketch(1, 3), Kind.REVISION)], ids=["late", "late revision"]
+)
+def test_what_is_older_than_the_window_is_not_kept(content: Sketch, kind: Kind) -> None:
+    """Unique or not, it could never be an original, and takes no room from those that can."""
+    clock = [Submission(f"raw-1-{place}", "", time, UNFINGERPRINTABLE) for place, (_, time) in enumerate(CLOCK)]
+    batch = [*clock, Submission("raw-0-0", "a", 1000, sketch(1)), Submission("raw-0-1", "a", 900, content)]
+    decision = Decider(replace(RULES, keep_revisions=True), equal_bytes).decide(batch, len(batch))
+    assert (decision.judgements[-1].kind, decision.judgements[-1].verdict) == (kind, "unique")
+    assert [entries.sequences.tolist() for entries in decision.delta.entries] == [[5]]
+
+
 def test_judgements_carry_sequence_verdict_and_evidence() -> None:
     """Of an original: id, sequence, time, distance and similarity; of a rejected one: the reason."""
     submissions = [

@@ -163,12 +163,13 @@ def test_memory_follows_the_live_entries() -> None:
         assert len(index) <= 250
 
 
-@pytest.mark.parametrize(("horizon", "evicted_below"), [(99, 0), (NO_HORIZON, 100)])
+@pytest.mark.parametrize(("horizon", "evicted_below"), [(98, 0), (NO_HORIZON, 99)], ids=["expired", "evicted"])
 def test_a_run_in_which_all_are_dead_is_dropped(horizon: int, evicted_below: int) -> None:
-    """Expired or evicted, without any insert; one live entry keeps its run."""
-    index = filled(entries([sketch(0)] * 100), 10)
-    held = len(index)
-    index.drop_dead_runs(horizon - (horizon == 99) * 90, max(0, evicted_below - 90))
-    assert 0 < len(index) <= held
+    """Without any insert: the last live entry keeps its own run, and no other."""
+    index = filled(entries([sketch(0)] * 100), 3)
+    last = len(index.runs[-1].entries)
+    assert 0 < last < len(index)
     index.drop_dead_runs(horizon, evicted_below)
-    assert len(index) == len(index.runs[-1].entries) <= 4
+    assert len(index) == last
+    index.drop_dead_runs(horizon + 1, evicted_below + 1)
+    assert len(index) == 0
