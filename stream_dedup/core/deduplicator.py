@@ -16,7 +16,7 @@ BATCH = 1000
 MIN_WORDS = 8
 """Fewer words say too little to be compared."""
 MAX_ENTRIES = 5_000_000
-"""At about 200 bytes an entry and fingerprint, 1 GB."""
+"""1 GB at some 200 bytes an entry (one fingerprint), and as much again for a moment while runs are merged."""
 
 
 class Deduplicator:

@@ -120,7 +120,7 @@ def test_life_is_tested_for_each_entry_and_query() -> None:
     assert pairs(live) == [(0, 1, 0), (0, 2, 0), (1, 1, 0), (1, 2, 0), (2, 2, 0)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     steps=st.lists(st.tuples(st.integers(1, 6), st.integers(0, 12), st.integers(0, 3)), min_size=1, max_size=40),
     spread=st.integers(0, 30),
