@@ -60,6 +60,12 @@ class RecipeMismatchError(StreamDedupError):
     exit_code = 10
 
 
+class BrokerRefusedError(StreamDedupError):
+    """The broker answers, but refuses what is asked of it: rights, versions."""
+
+    exit_code = 11
+
+
 class DeltaRefusedError(StreamDedupError):
     """A delta does not start where the index stands."""
 

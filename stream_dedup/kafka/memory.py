@@ -150,6 +150,11 @@ class MemorySource:
         """The next offset to read."""
         return self._position
 
+    @property
+    def waiting(self) -> int:
+        """Offsets between the position and the log's end."""
+        return self._broker.log(self._topic, self._partition).end - self._position
+
     async def fetch(self, max_records: int, wait: float) -> Sequence[Record]:
         """The next records: some as soon as there are any, none after `wait` seconds."""
         await self._broker.wait_beyond(self._topic, self._partition, self._position, wait)
@@ -177,11 +182,6 @@ class MemoryTransactions:
     async def start(self) -> None:
         """Take the id."""
         self._epoch = self._broker.take(self._of.transactional_id)
-
-    async def committed(self) -> int | None:
-        """The input's committed offset, None where nothing is committed."""
-        offsets = await self._broker.committed(self._of.group, self._of.topic)
-        return offsets.get(self._of.partition)
 
     async def commit(self, messages: Sequence[Message], next_offset: int) -> None:
         """Write all messages and the input's offset, or none of them."""

@@ -77,6 +77,11 @@ class Source(Protocol):
         """The next offset to read; beyond commit markers and gaps once `fetch` has passed them."""
         ...
 
+    @property
+    def waiting(self) -> int:
+        """Offsets between the position and the log's end, as of the last fetch; 0 before one."""
+        ...
+
     async def close(self) -> None:
         """Let go of connections."""
         ...
@@ -91,10 +96,6 @@ class Transactions(Protocol):
         Raises:
             TransactionFailedError: the broker did not answer in time.
         """
-        ...
-
-    async def committed(self) -> int | None:
-        """The input's committed offset (the next one to read), None where nothing is committed."""
         ...
 
     async def commit(self, messages: Sequence[Message], next_offset: int) -> None:

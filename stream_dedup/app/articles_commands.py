@@ -1,0 +1,90 @@
+"""`stream-dedup publish`, `watch` and `dedup`: articles in, verdicts out."""
+
+from datetime import timedelta
+
+import click
+
+from stream_dedup.app.options import config_option, option, read_settings, setting_option
+from stream_dedup.app.setting_types import parse_duration
+
+
+@click.command()
+@click.argument("file", type=click.Path(allow_dash=True))
+@setting_option("bootstrap_servers")
+@setting_option("raw_topic")
+@setting_option("id_field")
+@setting_option("time_field")
+@config_option
+def publish(file: str) -> None:
+    r"""Publish the lines of FILE to the raw topic, each as it is, bad ones too.
+
+    FILE has an article in each line, as JSON; .gz is read too, and - is the standard input. The key is the article's
+    id where it has one, the timestamp is now or what --time-field names.
+
+    \b
+    Examples:
+      stream-dedup publish articles.jsonl
+      zcat archive.gz | stream-dedup publish - --time-field published_at
+    """
+    settings = read_settings()
+    from stream_dedup.app.publish import publish_file  # noqa: PLC0415 - aiokafka is for those who publish
+
+    click.get_current_context().exit(publish_file(settings, file))
+
+
+@click.command()
+@option("--json", is_flag=True, help="One JSON object a line, the same keys as `dedup` prints.")
+@option("--from-start", is_flag=True, help="Everything the topics still hold, not only what comes from now on.")
+@option("--idle-exit", type=click.FloatRange(min=0), metavar="S", help="End after S seconds without a verdict.")
+@setting_option("bootstrap_servers")
+@setting_option("unique_topic")
+@setting_option("duplicates_topic")
+@setting_option("rejected_topic")
+@config_option
+def watch(*, json: bool, from_start: bool, idle_exit: float | None) -> None:
+    r"""Show verdicts as they are committed, in their order.
+
+    \b
+    Examples:
+      stream-dedup watch
+      stream-dedup watch --json --from-start --idle-exit 5 > verdicts.jsonl
+    """
+    settings = read_settings()
+    from stream_dedup.app.watch import watch_verdicts  # noqa: PLC0415 - aiokafka is for those who watch
+
+    watch_verdicts(settings, as_json=json, from_start=from_start, idle_exit=idle_exit)
+
+
+class _Window(click.ParamType):
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        try:
+            return parse_duration(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+@click.command()
+@click.argument("files", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...")
+@option(
+    "--window", type=_Window(), help="How long a kept article can be an original, such as 72h; without it for ever."
+)
+@setting_option("profile")
+@setting_option("time_field")
+@config_option
+def dedup(*, files: tuple[str, ...], window: timedelta | None) -> None:
+    r"""Decide about the articles of files without a broker, and print one JSON object a line.
+
+    FILE has an article in each line, as JSON; .gz is read too, and - is the standard input. A bad line is printed as
+    rejected, the rest goes on, and the command ends with 1.
+
+    \b
+    Examples:
+      stream-dedup dedup articles.jsonl
+      stream-dedup dedup --window 72h --time-field published_at monday.jsonl tuesday.jsonl.gz
+    """
+    settings = read_settings()
+    from stream_dedup.app.dedup import dedup_files  # noqa: PLC0415 - dictionaries take a while to load
+
+    click.get_current_context().exit(dedup_files(settings, files, window))

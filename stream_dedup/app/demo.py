@@ -1,0 +1,100 @@
+"""What `demo` does: a local Kafka, a worker, articles in, verdicts out, and nothing left behind."""
+
+import asyncio
+import os
+import sys
+import tempfile
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import click
+
+from stream_dedup.app.brokers import ensure_topics, started_broker
+from stream_dedup.app.connections import connection_of
+from stream_dedup.app.demo_display import Display, demo_display
+from stream_dedup.app.logs import configure_logs
+from stream_dedup.app.plain_text import plain
+from stream_dedup.app.process import end_child, run_main
+from stream_dedup.app.publish import Published, publish_lines
+from stream_dedup.app.run import at_broker, work
+from stream_dedup.app.settings import Settings
+from stream_dedup.app.watch import headlines, verdicts
+from stream_dedup.app.worker_processes import Child, supervise
+from stream_dedup.kafka.client import connect
+from stream_dedup.kafka.outputs import Begin
+
+OWN_ARTICLES = "demo.jsonl"
+"""Beside this file: articles written for this purpose."""
+LOG_LINES = 10
+"""Of a worker that ended, in its error."""
+
+
+def run_demo(settings: Settings, path: Path | None) -> int:
+    """Show the whole path at work; the exit code."""
+    codes = [0]
+
+    async def main(articles: Path) -> None:
+        with demo_display() as display:
+            async with started_broker(None, None) as broker:
+                own = at_broker(settings, broker.bootstrap_servers)
+                codes.append(await _show(own.model_copy(update={"web_port": 0}), articles, display))
+
+    with as_file(files("stream_dedup.app") / OWN_ARTICLES) as own_articles:
+        run_main(main(path or own_articles))
+    return max(codes)
+
+
+async def _show(settings: Settings, articles: Path, display: Display) -> int:
+    display.step("Making topics")
+    async with connect(connection_of(settings)) as broker:
+        await ensure_topics(broker, settings, settings.article_topics + settings.internal_topics)
+    with tempfile.NamedTemporaryFile(prefix="stream-dedup-worker-", suffix=".log") as log:
+        display.step("Starting a worker")
+        worker = asyncio.create_task(supervise([Child(_live, (settings, log.name))]))
+        showing = asyncio.create_task(_publish_and_show(settings, articles, display))
+        try:
+            await asyncio.wait({worker, showing}, return_when=asyncio.FIRST_COMPLETED)
+            if showing.done():
+                showing.result()
+                display.summary()
+                return 0
+            click.echo(_tail(Path(log.name)), err=True)
+            return worker.result()
+        finally:
+            await _end(showing)
+            await _end(worker)
+
+
+async def _publish_and_show(settings: Settings, articles: Path, display: Display) -> None:
+    published = Published()
+    publishing = asyncio.create_task(publish_lines(settings, str(articles), published, lambda _line: None))
+    try:
+        shown = 0
+        async for verdict in verdicts(settings, Begin.EARLIEST, None, headlines(settings)):
+            shown += 1
+            display.show(verdict)
+            if publishing.done():
+                publishing.result()
+                if shown >= published.sent:
+                    return
+    finally:
+        await _end(publishing)
+
+
+async def _end(task: "asyncio.Task[None] | asyncio.Task[int]") -> None:
+    """Cancel a task and wait until it is over; its own error has been seen, or comes too late to matter."""
+    task.cancel()
+    await asyncio.wait({task})
+
+
+def _tail(log: Path) -> str:
+    lines = log.read_text(errors="replace").splitlines()[-LOG_LINES:]
+    return "\n".join(["The worker ended:", *(plain(line, 500) for line in lines)])
+
+
+def _live(settings: Settings, log: str) -> None:
+    """The worker's process: what it says goes to a file, not between the verdicts."""
+    with Path(log).open("a") as file:
+        os.dup2(file.fileno(), sys.stderr.fileno())
+    configure_logs("console")
+    end_child(lambda: run_main(work(settings)))

@@ -1,0 +1,120 @@
+"""The two stages as the settings want them."""
+
+import random
+import time
+from collections.abc import Sequence
+from typing import TypeVar
+
+from stream_dedup.app.connections import connection_of, fields_of
+from stream_dedup.app.setting_types import milliseconds
+from stream_dedup.app.settings import Settings
+from stream_dedup.core.decider import Decider, Rules
+from stream_dedup.core.minhash import estimated_jaccard
+from stream_dedup.core.scheme import check_recipe, profile
+from stream_dedup.core.verdict import Kind
+from stream_dedup.kafka.client import KafkaBroker
+from stream_dedup.kafka.decide_stage import DecidedBatch, DecideStage, Outputs
+from stream_dedup.kafka.fingerprint_stage import FingerprintStage, Reading
+from stream_dedup.kafka.loop import Batch, PartitionLoop, Processor
+from stream_dedup.kafka.observer import Observer, Stage
+from stream_dedup.kafka.runner import Membership, StageRunner
+from stream_dedup.kafka.transport import Input
+
+B = TypeVar("B", bound=Batch)
+
+
+def rules_of(settings: Settings, window: int | None) -> Rules:
+    """The rules of deciding with a window in ms, None for one without an end."""
+    chosen = profile(settings.profile)
+    return Rules(
+        radius=chosen.radius,
+        threshold=chosen.threshold,
+        window=window,
+        max_entries=settings.max_entries,
+        keep_revisions=settings.topic_of(Kind.REVISION) == settings.unique_topic,
+    )
+
+
+def build_stages(settings: Settings, broker: KafkaBroker, observer: Observer) -> Sequence[StageRunner]:
+    """Both stages of one worker.
+
+    Raises:
+        RecipeMismatchError: this machine's segmenter gives other words than the scheme's name promises.
+    """
+    check_recipe(profile(settings.profile).scheme)
+    return [_fingerprint(settings, broker, observer), _decide(settings, broker, observer)]
+
+
+def _fingerprint(settings: Settings, broker: KafkaBroker, observer: Observer) -> StageRunner:
+    group = f"{settings.group}.{Stage.FINGERPRINT}"
+    reading = Reading(
+        fields=fields_of(settings),
+        scheme=profile(settings.profile).scheme,
+        min_words=settings.min_words,
+        max_article_bytes=settings.max_article_bytes,
+        future_skew=milliseconds(settings.future_skew),
+    )
+
+    def new_loop(partition: int) -> PartitionLoop[Batch]:
+        of = Input(group, settings.raw_topic, partition)
+        stage = FingerprintStage(broker, of, settings.fingerprinted_topic, reading, _wall_clock)
+        return _loop(settings, broker, of, stage, observer)
+
+    membership = _membership(settings, group, settings.raw_topic)
+    return StageRunner(connection_of(settings), membership, Stage.FINGERPRINT, new_loop, observer)
+
+
+def _decide(settings: Settings, broker: KafkaBroker, observer: Observer) -> StageRunner:
+    group = f"{settings.group}.{Stage.DECIDE}"
+    outputs = Outputs(
+        routes={kind: settings.topic_of(kind) for kind in Kind},
+        changelog=settings.index_topic,
+        statistics=settings.statistics_topic,
+    )
+    of = Input(group, settings.fingerprinted_topic, 0)
+    rules = rules_of(settings, milliseconds(settings.window))
+    # One for the worker's life: its index goes on as a standby when another worker takes the partition over.
+    stage = DecideStage(
+        broker,
+        of,
+        outputs,
+        lambda position: Decider(rules, estimated_jaccard, position),
+        observer,
+        wall_clock=_wall_clock,
+        monotonic=time.monotonic,
+    )
+
+    def new_loop(_partition: int) -> PartitionLoop[DecidedBatch]:
+        return _loop(settings, broker, of, stage, observer)
+
+    membership = _membership(settings, group, settings.fingerprinted_topic)
+    return StageRunner(
+        connection_of(settings),
+        membership,
+        Stage.DECIDE,
+        new_loop,
+        observer,
+    )
+
+
+def _loop(
+    settings: Settings, broker: KafkaBroker, of: Input, processor: Processor[B], observer: Observer
+) -> PartitionLoop[B]:
+    return PartitionLoop(
+        broker,
+        of,
+        processor,
+        observer,
+        batch_records=settings.batch_records,
+        batch_wait=settings.batch_wait.total_seconds(),
+        monotonic=time.monotonic,
+        random=random.random,
+    )
+
+
+def _membership(settings: Settings, group: str, topic: str) -> Membership:
+    return Membership(group, topic, settings.session_timeout.total_seconds())
+
+
+def _wall_clock() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,214 @@
+"""Deciding: what each article of a batch is, and what the batch changes. `decide` changes nothing, `apply` does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import xxhash
+
+from stream_dedup.core.block_table import MAX_RADIUS
+from stream_dedup.core.candidates import Criterion, Similarity, entries_of, find_candidates
+from stream_dedup.core.delta import Delta, Entries, joined
+from stream_dedup.core.eviction import Occupancy, census, roomy
+from stream_dedup.core.index import Index
+from stream_dedup.core.judging import Comparison, Judge
+from stream_dedup.core.sketch import SetAside, Sketch, Submission
+from stream_dedup.core.verdict import Judgement, Kind
+from stream_dedup.core.window import EventClock
+from stream_dedup.errors import DeltaRefusedError, SettingsError
+
+CLOCKLESS = frozenset({Kind.TOMBSTONE, Kind.UNREADABLE})
+"""What has no event time of its own and does not move the clock."""
+KEPT = frozenset({Kind.NEW})
+KEPT_WITH_REVISIONS = KEPT | {Kind.REVISION}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The settings that verdicts depend on.
+
+    Raises:
+        SettingsError: a value is out of its range.
+    """
+
+    radius: int
+    """Hamming distance in bits up to which a kept article is a candidate, 0 to MAX_RADIUS."""
+    threshold: float
+    """Estimated Jaccard similarity that a candidate must reach, 0 to 1."""
+    window: int | None
+    """How long a kept article can be an original, in ms of event time; None: for ever."""
+    max_entries: int
+    """How many kept articles are live at most; beyond that the oldest by sequence leaves."""
+    keep_revisions: bool
+    """Revisions are unique and kept, rather than duplicates."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.radius <= MAX_RADIUS:
+            raise SettingsError(f"The radius is {self.radius} bits; choose 0 to {MAX_RADIUS}.")
+        if not 0 <= self.threshold <= 1:
+            raise SettingsError(f"The threshold is {self.threshold}; choose a Jaccard similarity from 0 to 1.")
+        if self.window is not None and self.window <= 0:
+            raise SettingsError(f"The window is {self.window} ms; choose at least 1 ms, or none.")
+        if self.max_entries < 1:
+            raise SettingsError(f"The limit on entries is {self.max_entries}; choose at least 1.")
+
+    def hash64(self) -> int:
+        """A 64-bit hash that is the same on every machine, to notice changed settings."""
+        said = f"{self.radius} {self.threshold!r} {self.window} {self.max_entries} {self.keep_revisions}"
+        return xxhash.xxh3_64_intdigest(said.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about a batch; nothing has changed yet."""
+
+    judgements: tuple[Judgement, ...]
+    """In the order of the submissions."""
+    delta: Delta
+
+
+class Decider:
+    """The whole state of deciding."""
+
+    def __init__(self, rules: Rules, similarity: Similarity, position: int = 0) -> None:
+        """Start with nothing kept.
+
+        Args:
+            rules: the settings that verdicts depend on.
+            similarity: the estimate of the Jaccard similarity from signatures.
+            position: next input offset. A restore begins at the `start` of the first delta that is still there.
+        """
+        self.rules = rules
+        self._criterion = Criterion(rules.radius, rules.threshold, similarity)
+        self._position = position
+        self._sequence = 0
+        self._clock = EventClock()
+        self._evicted_below = 0
+        self._indices: dict[str, Index] = {}
+
+    @property
+    def position(self) -> int:
+        """Next input offset."""
+        return self._position
+
+    @property
+    def sequence(self) -> int:
+        """The sequence of the next article."""
+        return self._sequence
+
+    @property
+    def clock(self) -> EventClock:
+        """The clock of event time."""
+        return self._clock
+
+    @property
+    def evicted_below(self) -> int:
+        """Entries with a lower sequence have left by the limit on entries."""
+        return self._evicted_below
+
+    def __len__(self) -> int:
+        """How many entries are held; some may be dead and not dropped yet."""
+        return sum(map(len, self._indices.values()))
+
+    def decide(self, submissions: Sequence[Submission], end: int) -> Decision:
+        """Judge a batch that starts at `position` and ends before the input offset `end`. Changes nothing.
+
+        A batch gives the same judgements and the same state as its articles one by one.
+        """
+        clocks = self._clocks(submissions)
+        horizons = [clock.horizon(self.rules.window) for clock in clocks]
+        comparisons = self._compare(submissions, horizons)
+        keeping = KEPT_WITH_REVISIONS if self.rules.keep_revisions else KEPT
+        judge = Judge(keeping, self._occupancy(horizons), comparisons)
+        judgements = tuple(
+            judge.judge(sequence, submission, horizon)
+            for sequence, (submission, horizon) in enumerate(zip(submissions, horizons, strict=True), self._sequence)
+        )
+        delta = Delta(
+            start=self._position,
+            end=end,
+            sequence=self._sequence + len(submissions),
+            clock=clocks[-1].times if clocks else self._clock.times,
+            entries=tuple(one.batch.take(one.kept) for one in comparisons.values() if one.kept.any()),
+            evicted_below=judge.occupancy.evicted_below,
+            rules=self.rules.hash64(),
+        )
+        return Decision(judgements, delta)
+
+    def apply(self, delta: Delta) -> None:
+        """Change the state by one committed delta.
+
+        Raises:
+            DeltaRefusedError: the delta does not start where the state stands; nothing has changed.
+        """
+        if delta.start != self._position:
+            raise DeltaRefusedError(
+                f"A delta from offset {delta.start} to {delta.end} cannot follow a state that stands at offset "
+                f"{self._position}; apply each committed delta once, in order."
+            )
+        self._position = delta.end
+        self._sequence = delta.sequence
+        self._clock = EventClock(delta.clock)
+        self._evicted_below = delta.evicted_below
+        horizon = self._clock.horizon(self.rules.window)
+        for entries in delta.entries:
+            index = self._indices.setdefault(entries.scheme, Index(entries.scheme, entries.fingerprints.shape[1]))
+            index.insert(entries, horizon, self._evicted_below)
+        for index in self._indices.values():
+            index.drop_dead_runs(horizon, self._evicted_below)
+
+    def digest(self) -> str:
+        """A hash of the whole state, equal for equal states however they came about: only live entries count."""
+        horizon = self._clock.horizon(self.rules.window)
+        state = xxhash.xxh3_128(repr((self._position, self._sequence, self._clock.times, self._evicted_below)).encode())
+        for scheme, index in sorted(self._indices.items()):
+            live = joined(list(index.live(horizon, self._evicted_below)))
+            if len(live):
+                _update(state, scheme, live)
+        return state.hexdigest()
+
+    def _clocks(self, submissions: Sequence[Submission]) -> list[EventClock]:
+        """The clock as each article finds it: its own time is taken first."""
+        clocks, clock = [], self._clock
+        for submission in submissions:
+            if isinstance(submission.content, Sketch) or submission.content.kind not in CLOCKLESS:
+                clock = clock.take(submission.time)
+            clocks.append(clock)
+        return clocks
+
+    def _compare(self, submissions: Sequence[Submission], horizons: Sequence[int]) -> dict[str, Comparison]:
+        """Find the candidates of all fingerprinted articles, scheme by scheme."""
+        sketched: dict[str, list[tuple[int, Submission, Sketch]]] = {}
+        for sequence, submission in enumerate(submissions, self._sequence):
+            if not isinstance(submission.content, SetAside):
+                sketched.setdefault(submission.content.scheme, []).append((sequence, submission, submission.content))
+        return {scheme: self._compare_scheme(entries_of(scheme, rows), horizons) for scheme, rows in sketched.items()}
+
+    def _compare_scheme(self, batch: Entries, horizons: Sequence[int]) -> Comparison:
+        index = self._indices.get(batch.scheme)
+        candidates = find_candidates(
+            batch,
+            index.runs if index else (),
+            self._criterion,
+            np.array(horizons, np.int64)[batch.sequences - self._sequence],
+            self._evicted_below,
+        )
+        return Comparison(batch, candidates)
+
+    def _occupancy(self, horizons: Sequence[int]) -> Occupancy:
+        """How full the index is before the batch; counted only where the batch may reach the limit."""
+        limit = self.rules.max_entries
+        if len(self) + len(horizons) <= limit:
+            return roomy(limit, self._evicted_below, len(self))
+        parts = (run.entries for index in self._indices.values() for run in index.runs)
+        before = self._clock.horizon(self.rules.window)
+        after = horizons[-1] if horizons else before
+        return census(limit, self._evicted_below, parts, (before, after), len(horizons))
+
+
+def _update(state: xxhash.xxh3_128, scheme: str, live: Entries) -> None:
+    state.update(repr((scheme, live.fingerprints.shape)).encode())
+    for column in (live.fingerprints, live.signatures, live.digests, live.times, live.sequences, live.positions):
+        state.update(column.tobytes())
+    state.update(live.id_bytes.tobytes())
+    state.update(live.id_ends.tobytes())

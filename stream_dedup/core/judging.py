@@ -1,0 +1,75 @@
+"""The part of deciding that goes article by article, since each may be the original of the next."""
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
+import numpy as np
+
+from stream_dedup.core.candidates import Candidate, Candidates, choose
+from stream_dedup.core.delta import Entries
+from stream_dedup.core.eviction import Occupancy
+from stream_dedup.core.sketch import SetAside, Sketch, Submission
+from stream_dedup.core.verdict import VERDICT_OF, Judgement, Kind, Original, Verdict
+
+
+class Comparison:
+    """A batch's articles of one scheme, what they may repeat, and which of them were kept so far."""
+
+    def __init__(self, batch: Entries, candidates: Candidates) -> None:
+        """Start before the first article."""
+        self.batch = batch
+        self.candidates = candidates
+        self.kept = np.zeros(len(batch), np.bool_)
+        self.next_row = 0
+        self.positions: list[int] = batch.positions.tolist()
+
+
+class Judge:
+    """Judges the articles of one batch in their order."""
+
+    def __init__(self, keeping: AbstractSet[Kind], occupancy: Occupancy, comparisons: Mapping[str, Comparison]) -> None:
+        """Start before the first article.
+
+        Args:
+            keeping: the kinds that are unique and kept, unless they are too old or a replay.
+            occupancy: how full the index is.
+            comparisons: by scheme, what the articles are compared with.
+        """
+        self.occupancy = occupancy
+        self._comparisons = comparisons
+        self._keeping = keeping
+
+    def judge(self, sequence: int, submission: Submission, horizon: int) -> Judgement:
+        """Judge the next article; if it is kept, those after it may repeat it."""
+        content = submission.content
+        if isinstance(content, SetAside):
+            return Judgement(sequence, content.kind, VERDICT_OF[content.kind], reason=content.reason)
+        return self._compared(sequence, submission, content, horizon)
+
+    def _compared(self, sequence: int, submission: Submission, sketch: Sketch, horizon: int) -> Judgement:
+        comparison = self._comparisons[sketch.scheme]
+        row = comparison.next_row
+        comparison.next_row += 1
+        candidates = comparison.candidates.of(row, comparison.kept, self.occupancy.evicted_below)
+        position = comparison.positions[row]
+        original = choose([candidate for candidate in candidates if candidate.position != position])
+        kind = _kind(submission, original, horizon)
+        replayed = any(candidate.exact and candidate.position == position for candidate in candidates)
+        if kind in self._keeping and submission.time > horizon and not replayed:
+            comparison.kept[row] = True
+            self.occupancy.keep(sequence, submission.time, horizon)
+        verdict = Verdict.UNIQUE if kind in self._keeping else VERDICT_OF[kind]
+        return Judgement(sequence, kind, verdict, _evidence(original) if original else None)
+
+
+def _kind(submission: Submission, original: Candidate | None, horizon: int) -> Kind:
+    """What a fingerprinted article is."""
+    if original is None:
+        return Kind.NEW if submission.time > horizon else Kind.LATE
+    if original.exact:
+        return Kind.EXACT
+    return Kind.REVISION if original.id == submission.id else Kind.NEAR
+
+
+def _evidence(original: Candidate) -> Original:
+    return Original(original.id, original.sequence, original.time, original.distance, original.similarity)

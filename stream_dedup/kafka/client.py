@@ -1,0 +1,186 @@
+"""The real transport: aiokafka behind the transport's protocols, every call with a time limit.
+
+aiokafka retries much of what fails without an end of its own (a transaction's offsets on a stopped producer are
+awaited for ever, `start` can wait on ConcurrentTransactions for ever), so that each limit here is ours.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
+from aiokafka.errors import (
+    CorruptRecordException,
+    KafkaConnectionError,
+    KafkaError,
+    OffsetOutOfRangeError,
+    UnknownTopicOrPartitionError,
+)
+
+from stream_dedup.errors import (
+    BrokerUnreachableError,
+    LogRefusedError,
+    TopicMissingError,
+    TransactionFailedError,
+)
+from stream_dedup.kafka.connection import Connection, close_quietly, retried
+from stream_dedup.kafka.transactions import KafkaTransactions
+from stream_dedup.kafka.transport import Bounds, Input, Record
+
+
+@contextlib.asynccontextmanager
+async def connect(connection: Connection) -> AsyncIterator["KafkaBroker"]:
+    """A connected broker.
+
+    Raises:
+        BrokerUnreachableError: nobody answers at the address.
+    """
+    timeout_ms = int(connection.call_timeout * 1000)
+    admin = AIOKafkaAdminClient(
+        bootstrap_servers=connection.bootstrap_servers, client_id=connection.client_id, request_timeout_ms=timeout_ms
+    )
+    probe = AIOKafkaConsumer(
+        bootstrap_servers=connection.bootstrap_servers,
+        client_id=connection.client_id,
+        isolation_level="read_committed",
+        request_timeout_ms=timeout_ms,
+    )
+    try:
+        with _unreachable(connection):
+            async with asyncio.timeout(connection.call_timeout):
+                await admin.start()
+                await probe.start()
+        yield KafkaBroker(connection, admin, probe)
+    finally:
+        await close_quietly(probe.stop())
+        await close_quietly(admin.close())
+
+
+@contextlib.contextmanager
+def _unreachable(connection: Connection) -> Iterator[None]:
+    try:
+        yield
+    except (KafkaConnectionError, TimeoutError, OSError) as error:
+        raise BrokerUnreachableError(
+            f"no broker answers at {connection.bootstrap_servers} within {connection.call_timeout:g} s: "
+            "start one (`stream-dedup broker`), or name another with --bootstrap-servers"
+        ) from error
+
+
+class KafkaBroker:
+    """A connected Kafka."""
+
+    def __init__(self, connection: Connection, admin: AIOKafkaAdminClient, probe: AIOKafkaConsumer) -> None:
+        self.connection = connection
+        self.admin = admin
+        self._probe = probe
+
+    async def source(self, topic: str, partition: int, offset: int) -> "KafkaSource":
+        """A reader of one partition from an offset on."""
+        consumer = AIOKafkaConsumer(
+            bootstrap_servers=self.connection.bootstrap_servers,
+            client_id=self.connection.client_id,
+            isolation_level="read_committed",
+            auto_offset_reset="none",
+            enable_auto_commit=False,
+            request_timeout_ms=int(self.connection.call_timeout * 1000),
+            max_partition_fetch_bytes=self.connection.fetch_bytes,
+            fetch_max_bytes=self.connection.fetch_bytes,
+        )
+        of = TopicPartition(topic, partition)
+        try:
+            async with asyncio.timeout(self.connection.call_timeout):
+                await consumer.start()
+            consumer.assign([of])
+            consumer.seek(of, offset)
+        except (KafkaError, TimeoutError, OSError) as error:
+            await close_quietly(consumer.stop())
+            raise TransactionFailedError(f"{topic}-{partition} could not be read: {error!r}") from error
+        return KafkaSource(consumer, of, offset)
+
+    def transactions(self, of: Input) -> KafkaTransactions:
+        """A writer for one input partition; not started yet."""
+        return KafkaTransactions(self.connection, of)
+
+    async def bounds(self, topic: str, partition: int) -> Bounds:
+        """Where a partition's log starts and ends now."""
+        of = TopicPartition(topic, partition)
+        limit = self.connection.call_timeout
+        start = await retried(lambda: self._probe.beginning_offsets([of]), limit)
+        end = await retried(lambda: self._probe.end_offsets([of]), limit)
+        return Bounds(start[of], end[of])
+
+    async def committed(self, group: str, topic: str) -> dict[int, int]:
+        """A group's committed offsets of a topic, by partition."""
+        offsets = await retried(lambda: self.admin.list_consumer_group_offsets(group), self.connection.call_timeout)
+        return {of.partition: at.offset for of, at in offsets.items() if of.topic == topic and at.offset >= 0}
+
+    async def partitions(self, topic: str) -> int:
+        """How many partitions a topic has."""
+        (description,) = await retried(lambda: self.admin.describe_topics([topic]), self.connection.call_timeout)
+        if description["error_code"] == UnknownTopicOrPartitionError.errno:
+            raise TopicMissingError(
+                f"there is no topic {topic} at {self.connection.bootstrap_servers}: "
+                "make it with `stream-dedup topics create`"
+            )
+        return len(description["partitions"])
+
+    async def delete_before(self, topic: str, partition: int, offset: int) -> None:
+        """Delete what stands below an offset (KIP-107)."""
+        below = {TopicPartition(topic, partition): RecordsToDelete(offset)}
+        await retried(lambda: self.admin.delete_records(below), self.connection.call_timeout)
+
+
+class KafkaSource:
+    """Reads one partition in order, outside any group: a rebalance cannot disturb it."""
+
+    def __init__(self, consumer: AIOKafkaConsumer, of: TopicPartition, offset: int) -> None:
+        self._consumer = consumer
+        self._of = of
+        self._position = offset
+
+    @property
+    def position(self) -> int:
+        """The next offset to read."""
+        return self._position
+
+    @property
+    def waiting(self) -> int:
+        """Offsets between the position and the log's end, as of the last fetch; 0 before one."""
+        end = self._consumer.last_stable_offset(self._of)
+        return 0 if end is None else max(0, end - self._position)
+
+    async def fetch(self, max_records: int, wait: float) -> Sequence[Record]:
+        """The next records: some as soon as there are any, none after `wait` seconds."""
+        try:
+            found = await self._consumer.getmany(self._of, max_records=max_records, timeout_ms=int(wait * 1000))
+            self._position = await self._consumer.position(self._of)
+        except OffsetOutOfRangeError as error:
+            raise LogRefusedError(
+                f"{self._of.topic}-{self._of.partition} does not hold offset {self._position}"
+            ) from error
+        except CorruptRecordException as error:
+            raise LogRefusedError(
+                f"{self._of.topic}-{self._of.partition} is damaged at or after offset {self._position}: {error}"
+            ) from error
+        except KafkaError as error:
+            raise TransactionFailedError(
+                f"{self._of.topic}-{self._of.partition} could not be read: {error!r}"
+            ) from error
+        return [
+            Record(
+                record.topic,
+                record.partition,
+                record.offset,
+                record.timestamp,
+                record.key,
+                record.value,
+                record.headers,
+            )
+            for record in found.get(self._of, ())
+        ]
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await close_quietly(self._consumer.stop())

@@ -1,0 +1,61 @@
+"""How to reach a broker, and the limits on every call to it."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from aiokafka.errors import KafkaError
+
+from stream_dedup.errors import BrokerRefusedError, TransactionFailedError
+
+T = TypeVar("T")
+
+RETRY_PAUSE = 0.1
+"""Seconds between tries of a call that failed for a passing reason; aiokafka's own `retry_backoff_ms`."""
+CLOSE_TIMEOUT = 2.0
+"""Seconds that closing a connection may take before it is left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How to reach a broker, and how long it may take to answer."""
+
+    bootstrap_servers: str
+    client_id: str = "stream-dedup"
+    call_timeout: float = 20.0
+    """Seconds for one call, all tries included."""
+    transaction_timeout: float = 60.0
+    """Seconds after which the broker ends a transaction that its owner left open."""
+    fetch_bytes: int = 8_000_000
+    """Bytes fetched at once from a partition; one record may be larger."""
+
+
+async def close_quietly(closing: Awaitable[None]) -> None:
+    """Await a client's end for at most `CLOSE_TIMEOUT`; what a dying connection says then is of no use."""
+    with contextlib.suppress(KafkaError, TimeoutError, OSError):
+        async with asyncio.timeout(CLOSE_TIMEOUT):
+            await closing
+
+
+async def retried(call: Callable[[], Awaitable[T]], limit: float) -> T:
+    """The result of a call, tried again while it fails for a passing reason, for at most `limit` seconds.
+
+    Raises:
+        TransactionFailedError: the limit has passed.
+        BrokerRefusedError: the broker refuses the call for good.
+    """
+    last: KafkaError | None = None
+    try:
+        async with asyncio.timeout(limit):
+            while True:
+                try:
+                    return await call()
+                except KafkaError as error:
+                    if not error.retriable:
+                        raise BrokerRefusedError(f"the broker refuses: {error!r}") from error
+                    last = error
+                    await asyncio.sleep(RETRY_PAUSE)
+    except TimeoutError as error:
+        raise TransactionFailedError(f"the broker gave no answer within {limit:g} s (last: {last!r})") from error

@@ -1,0 +1,194 @@
+"""The decide stage: one owner, one total order. It keeps the index, and writes each verdict with its evidence.
+
+One transaction holds a batch's outputs, one changelog record, one statistics record and the consumed offset.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from stream_dedup.core.decider import Decider
+from stream_dedup.core.delta import Delta
+from stream_dedup.core.sketch import SetAside, Submission
+from stream_dedup.core.verdict import Judgement, Kind
+from stream_dedup.core.window import EventClock
+from stream_dedup.kafka.changelog import encode_delta
+from stream_dedup.kafka.loop import Batch
+from stream_dedup.kafka.observer import Observer, Stage
+from stream_dedup.kafka.positions import decide_start
+from stream_dedup.kafka.records import Handover, clean_headers, cut, decode_handover, evidence, partition_for
+from stream_dedup.kafka.restore import restore
+from stream_dedup.kafka.statistics_record import Counted, count_kinds, summarise
+from stream_dedup.kafka.transport import Broker, Input, Message, Record
+from stream_dedup.kafka.trimming import Trimmer
+
+TIDY_EVERY = 10.0
+"""Seconds between two rounds of trimming; each costs two requests to the broker."""
+MARK_EVERY = 1000
+"""Changelog records between two marks of a restore: those of ten million records stay under a megabyte."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where the decide stage writes to."""
+
+    routes: Mapping[Kind, str]
+    """The topic of each kind."""
+    changelog: str
+    statistics: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedBatch(Batch):
+    """A decided batch, and what it changes once it is committed."""
+
+    delta: Delta | None = None
+
+
+class DecideStage:
+    """The processor of the decide stage's one partition; its index outlives a lost ownership, as a standby."""
+
+    stage = Stage.DECIDE
+
+    def __init__(
+        self,
+        broker: Broker,
+        of: Input,
+        outputs: Outputs,
+        new_decider: Callable[[int], Decider],
+        observer: Observer,
+        *,
+        wall_clock: Callable[[], int],
+        monotonic: Callable[[], float],
+    ) -> None:
+        """`new_decider` makes an empty decider at an input position; clocks give ms since the epoch, and seconds."""
+        self._broker = broker
+        self._of = of
+        self._outputs = outputs
+        self._new_decider = new_decider
+        self._observer = observer
+        self._wall_clock = wall_clock
+        self._monotonic = monotonic
+        self._partitions: dict[str, int] = {}
+        self._decider: Decider | None = None
+        self._followed = 0  # the changelog offset up to which the decider is known to be brought
+        self._rules: int | None = None  # hash of the rules under which the last batch was decided
+        self._trimmer = Trimmer()
+        self._tidied = monotonic()
+
+    @property
+    def decider(self) -> Decider:
+        """The state of deciding."""
+        if self._decider is None:
+            self._decider = self._new(0)
+        return self._decider
+
+    def _new(self, position: int) -> Decider:
+        self._trimmer = Trimmer()
+        return self._new_decider(position)
+
+    async def open(self, committed: int | None) -> int:
+        """Restore the index up to the changelog's end; the offset to read from."""
+        topics = {*self._outputs.routes.values()}
+        self._partitions = {topic: await self._broker.partitions(topic) for topic in sorted(topics)}
+        changelog = self._outputs.changelog
+        self._decider = await restore(
+            self._broker,
+            changelog,
+            from_offset=self._followed,
+            decider=self._decider,
+            new=self._new,
+            applied=self._follow,
+            progressed=self._progressed,
+        )
+        log_bounds = await self._broker.bounds(self._of.topic, self._of.partition)
+        changelog_bounds = await self._broker.bounds(changelog, 0)
+        restored = None if self._decider is None else self._decider.position
+        start = decide_start(self._of, restored, committed, log_bounds, changelog_bounds)
+        if start.warning is not None:
+            log.warning(start.warning)
+        if self._rules is not None and self._rules != self.decider.rules.hash64():
+            log.warning("the rules of deciding have changed since the last decided batch; they hold from here on")
+        self._followed = changelog_bounds.end
+        self._trimmer.mark(changelog_bounds.end)
+        self._observer.index_entries(len(self.decider))
+        return start.offset
+
+    def _follow(self, offset: int, delta: Delta) -> None:
+        self._trimmer.follow(delta)
+        self._rules = delta.rules
+        if self._trimmer.unmarked >= MARK_EVERY:
+            self._trimmer.mark(offset + 1)
+
+    def _progressed(self) -> None:
+        self._observer.progressed(self.stage, self._of.partition)
+
+    def process(self, records: Sequence[Record]) -> DecidedBatch:
+        """Decide a batch."""
+        handovers = [decode_handover(record) for record in records]
+        submissions = [
+            Submission(handover.position, handover.id, handover.time, handover.content) for handover in handovers
+        ]
+        return self._decide(records, handovers, submissions)
+
+    def refuse(self, record: Record, keep: int) -> DecidedBatch:
+        """The record as rejected, cut so that the broker takes it."""
+        handover = decode_handover(record)
+        shorter, reason = cut(record, keep)
+        submission = Submission(handover.position, handover.id, handover.time, SetAside(Kind.UNREADABLE, reason))
+        return self._decide([shorter], [handover], [submission])
+
+    def _decide(
+        self, records: Sequence[Record], handovers: Sequence[Handover], submissions: Sequence[Submission]
+    ) -> DecidedBatch:
+        decision = self.decider.decide(submissions, records[-1].offset + 1)
+        judged = list(zip(records, handovers, decision.judgements, strict=True))
+        now = self._wall_clock()
+        counted = [
+            Counted(judgement.verdict, judgement.kind, handover.source, handover.language)
+            for _, handover, judgement in judged
+        ]
+        statistics = summarise(
+            counted,
+            first_sequence=decision.judgements[0].sequence,
+            decided=now,
+            clock=EventClock(decision.delta.clock).now,
+            index_entries=len(self.decider),
+        )
+        messages = [self._output(*each) for each in judged]
+        messages.append(Message(self._outputs.changelog, 0, now, None, encode_delta(decision.delta)))
+        messages.append(Message(self._outputs.statistics, 0, now, None, statistics.encode()))
+        unparsable = sum(handover.time_unparsable for handover in handovers)
+        return DecidedBatch(messages, count_kinds(counted), unparsable, decision.delta)
+
+    def _output(self, record: Record, handover: Handover, judgement: Judgement) -> Message:
+        topic = self._outputs.routes[judgement.kind]
+        partition = partition_for(record.key, handover.raw_partition, self._partitions[topic])
+        headers = (*clean_headers(record.headers), *evidence(judgement, handover))
+        return Message(topic, partition, handover.raw_timestamp, record.key, record.value, headers)
+
+    def applied(self, batch: DecidedBatch) -> None:
+        """The batch is committed: apply its delta."""
+        if batch.delta is None:
+            raise ValueError("a decided batch has a delta")
+        self.decider.apply(batch.delta)
+        self._trimmer.follow(batch.delta)
+        self._observer.index_entries(len(self.decider))
+
+    async def tidy(self) -> None:
+        """Trim the changelog by what has left the index, and the input by what is decided."""
+        if self._monotonic() - self._tidied < TIDY_EVERY:
+            return
+        self._tidied = self._monotonic()
+        changelog = self._outputs.changelog
+        # Everything applied so far stands below the log's end, whatever else does.
+        self._followed = (await self._broker.bounds(changelog, 0)).end
+        self._trimmer.mark(self._followed)
+        horizon = self.decider.clock.horizon(self.decider.rules.window)
+        below = self._trimmer.outlived(horizon, self.decider.evicted_below)
+        if below is not None:
+            await self._broker.delete_before(changelog, 0, below)
+        await self._broker.delete_before(self._of.topic, self._of.partition, self.decider.position)

@@ -1,0 +1,211 @@
+"""The transactional loop: a batch of records in, one transaction with its outputs and offset out, then apply.
+
+Both stages are this loop around another `Processor`. One session is one ownership of the transactional id:
+
+    take the id (fences whoever had it) -> committed offset -> processor.open (restore) -> read from there
+    then per batch:  fetch -> process -> commit -> applied
+
+What is committed is applied, nothing else, in order. After any failure inside a transaction the batch, the producer
+and the reader are thrown away and a new session begins from what is committed.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from stream_dedup.core.verdict import Kind, Verdict
+from stream_dedup.errors import RecordTooLargeError, TransactionFailedError
+from stream_dedup.kafka.observer import CommittedBatch, Observer, Stage
+from stream_dedup.kafka.records import size_of
+from stream_dedup.kafka.transport import Broker, Input, Message, Record, Source, Transactions
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+"""Seconds between sessions after failures, doubling, with full jitter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a processor made of a batch of records: to be committed as one."""
+
+    messages: Sequence[Message]
+    verdicts: Mapping[tuple[Verdict, Kind], int] = field(default_factory=dict)
+    unparsable_times: int = 0
+
+
+B = TypeVar("B", bound=Batch)
+
+
+class Processor(Protocol[B]):
+    """What a stage does with records; the loop does the rest."""
+
+    @property
+    def stage(self) -> Stage:
+        """Which stage it is."""
+        ...
+
+    async def open(self, committed: int | None) -> int:
+        """Make the state stand where the committed work stands; the offset to read from.
+
+        Raises:
+            LogRefusedError: offsets, changelog and logs contradict each other.
+        """
+        ...
+
+    def process(self, records: Sequence[Record]) -> B:
+        """The batch of at least one record; changes nothing. Called outside the event loop's thread."""
+        ...
+
+    def refuse(self, record: Record, keep: int) -> B:
+        """The batch of a record that the broker refuses for its size: rejected, cut to `keep` bytes."""
+        ...
+
+    def applied(self, batch: B) -> None:
+        """The batch is committed: make it part of the state."""
+        ...
+
+    async def tidy(self) -> None:
+        """Called between batches, often: housekeeping such as trimming."""
+        ...
+
+
+@dataclass(slots=True)
+class _Width:
+    """How many records the next batch may take, narrowed to find one that the broker never accepts."""
+
+    widest: int
+    records: int
+    keep: int | None = None
+    """Bytes to keep of the next record, once it is known to be the one."""
+
+    def narrow(self, refused: Sequence[Record]) -> None:
+        """A batch was refused: halve it, or cut its only record to half."""
+        self.records = max(1, len(refused) // 2)
+        if len(refused) == 1:
+            self.keep = (size_of(refused[0]) if self.keep is None else self.keep) // 2
+
+    def widen(self) -> None:
+        """A batch was accepted."""
+        self.records = min(self.widest, self.records * 2)
+        self.keep = None
+
+
+class PartitionLoop(Generic[B]):
+    """The loop over one input partition."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        of: Input,
+        processor: Processor[B],
+        observer: Observer,
+        *,
+        batch_records: int,
+        batch_wait: float,
+        monotonic: Callable[[], float],
+        random: Callable[[], float],
+    ) -> None:
+        """Prepare; nothing is taken yet.
+
+        Args:
+            broker: where the input and the outputs stand.
+            of: the input partition.
+            processor: what the stage does.
+            observer: is told what happens.
+            batch_records: records of a batch at most.
+            batch_wait: seconds that a fetch waits for a first record; a stop goes unnoticed for as long when idle.
+            monotonic: gives seconds.
+            random: gives a number from 0 to 1.
+        """
+        self.of = of
+        self._broker = broker
+        self._processor = processor
+        self._observer = observer
+        self._width = _Width(batch_records, batch_records)
+        self._wait = batch_wait
+        self._monotonic = monotonic
+        self._random = random
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop` is set, through any number of failed transactions.
+
+        Raises:
+            FencedError: another owner has the partition; the id must not be taken again in this assignment.
+            LogRefusedError: going on would drop or repeat articles.
+        """
+        pause = FIRST_PAUSE
+        while not stop.is_set():
+            try:
+                async with self.session() as session:
+                    while not stop.is_set():
+                        if await session.step(self._wait):
+                            pause = FIRST_PAUSE
+            except RecordTooLargeError:
+                self._observer.failed(self._processor.stage, self.of.partition)
+            except TransactionFailedError:
+                self._observer.failed(self._processor.stage, self.of.partition)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(pause * self._random()):
+                        await stop.wait()
+                pause = min(LONGEST_PAUSE, pause * 2)
+
+    @contextlib.asynccontextmanager
+    async def session(self) -> AsyncIterator["Session[B]"]:
+        """One ownership of the transactional id, from taking it to letting it go."""
+        transactions = self._broker.transactions(self.of)
+        await transactions.start()
+        try:
+            # Only now: the id is fenced, so no earlier owner can move the offset any more.
+            committed = (await self._broker.committed(self.of.group, self.of.topic)).get(self.of.partition)
+            offset = await self._processor.open(committed)
+            source = await self._broker.source(self.of.topic, self.of.partition, offset)
+            self._observer.restored(self._processor.stage, self.of.partition)
+            try:
+                yield Session(self, source, transactions)
+            finally:
+                await source.close()
+        finally:
+            await transactions.close()
+
+    async def step(self, source: Source, transactions: Transactions, wait: float) -> bool:
+        """One batch; whether there was anything to do."""
+        stage, partition, width = self._processor.stage, self.of.partition, self._width
+        begun = self._monotonic()
+        records = await source.fetch(1 if width.keep is not None else width.records, wait)
+        self._observer.lag(stage, partition, source.waiting + len(records))
+        if not records:
+            self._observer.progressed(stage, partition)
+            await self._processor.tidy()
+            return False
+        if width.keep is None:
+            batch = await asyncio.to_thread(self._processor.process, records)
+        else:
+            batch = self._processor.refuse(records[0], width.keep)
+        try:
+            await transactions.commit(batch.messages, records[-1].offset + 1)
+        except RecordTooLargeError:
+            width.narrow(records)
+            raise
+        self._processor.applied(batch)
+        width.widen()
+        seconds = self._monotonic() - begun
+        self._observer.committed(
+            CommittedBatch(stage, partition, len(records), seconds, batch.verdicts, batch.unparsable_times)
+        )
+        self._observer.lag(stage, partition, source.waiting)
+        await self._processor.tidy()
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Session(Generic[B]):
+    """One ownership of a loop's transactional id."""
+
+    loop: PartitionLoop[B]
+    source: Source
+    transactions: Transactions
+
+    async def step(self, wait: float) -> bool:
+        """One batch; whether there was anything to do within `wait` seconds."""
+        return await self.loop.step(self.source, self.transactions, wait)

@@ -1,0 +1,83 @@
+"""Reading the changelog into a decider, record by record, with the chain checked."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from stream_dedup.core.decider import Decider
+from stream_dedup.core.delta import Delta
+from stream_dedup.errors import LogRefusedError
+from stream_dedup.kafka.changelog import decode_delta
+from stream_dedup.kafka.transport import Broker, Record
+
+SLICE = 200
+"""Records applied at a time, in a thread, so that heartbeats and health checks go on meanwhile."""
+FETCH_WAIT = 0.5
+
+
+async def restore(
+    broker: Broker,
+    topic: str,
+    *,
+    from_offset: int,
+    decider: Decider | None,
+    new: Callable[[int], Decider],
+    applied: Callable[[int, Delta], None],
+    progressed: Callable[[], None],
+) -> Decider | None:
+    """The decider after every committed record of the changelog.
+
+    Args:
+        broker: where the changelog stands.
+        topic: the changelog; it has one partition.
+        from_offset: the changelog offset up to which `decider` has been brought.
+        decider: one that stands at an earlier record, kept from an earlier ownership; None to begin.
+        new: makes an empty decider at an input position.
+        applied: called with each record's offset and delta once it is applied.
+        progressed: called after each slice.
+
+    Returns:
+        The decider, None where the changelog holds no record.
+
+    Raises:
+        LogRefusedError: the chain is broken, or a record is no delta.
+    """
+    bounds = await broker.bounds(topic, 0)
+    if decider is not None and from_offset < bounds.start:
+        decider = None  # its next records are trimmed: only the whole changelog still makes a chain
+    offset = bounds.start if decider is None else from_offset
+    source = await broker.source(topic, 0, offset)
+    try:
+        while source.position < bounds.end:
+            records = await source.fetch(SLICE, FETCH_WAIT)
+            if records:
+                decider = await asyncio.to_thread(_apply, decider, records, new, applied)
+            progressed()
+    finally:
+        await source.close()
+    return decider
+
+
+def _apply(
+    decider: Decider | None,
+    records: Sequence[Record],
+    new: Callable[[int], Decider],
+    applied: Callable[[int, Delta], None],
+) -> Decider:
+    for record in records:
+        where = f"{record.topic}-{record.partition} offset {record.offset}"
+        delta = decode_delta(record.value, where)
+        if decider is None:
+            decider = new(delta.start)
+        elif delta.end <= decider.position:
+            continue  # applied when it was committed
+        if delta.start != decider.position:
+            raise LogRefusedError(
+                f"the chain of {record.topic} is broken: {where} starts at position {delta.start}, but the records "
+                f"before it end at {decider.position}. A part of the changelog is missing or foreign: the index cannot "
+                "be restored from it"
+            )
+        decider.apply(delta)
+        applied(record.offset, delta)
+    if decider is None:
+        raise ValueError("a slice of the changelog has at least one record")
+    return decider

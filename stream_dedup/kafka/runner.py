@@ -1,0 +1,160 @@
+"""One stage in one worker: a member of the stage's group that runs a loop for each partition it is given.
+
+The member only holds the place in the group. It never reads: each loop has a reader of its own outside the group, so
+that a rebalance can neither take records out of a loop's hands nor hold up its transaction (aiokafka#844).
+"""
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
+from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
+from aiokafka.errors import KafkaError
+
+from stream_dedup.errors import FencedError
+from stream_dedup.kafka.connection import Connection, close_quietly
+from stream_dedup.kafka.observer import Observer, Stage
+
+STOP_DEADLINE = 4.0
+"""Seconds that a loop has to finish its batch when its partition is revoked or the worker stops; then it is cut off."""
+REBALANCE_TIMEOUT = 30.0
+"""Seconds that the group waits for a member to come back; well above the deadline and the closing that follows it."""
+POLL = 60.0
+"""Seconds of one wait of the member; it stands for nothing but being there."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """The group that shares out a topic's partitions."""
+
+    group: str
+    topic: str
+    session_timeout: float
+    """Seconds without a heartbeat after which a member's partitions go to another."""
+
+
+class Loop(Protocol):
+    """The loop over one partition."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop` is set."""
+        ...
+
+
+class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka has no types
+    """Runs a stage until it is told to stop."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        membership: Membership,
+        stage: Stage,
+        new_loop: Callable[[int], Loop],
+        observer: Observer,
+    ) -> None:
+        """`new_loop` makes the loop of a partition."""
+        self._connection = connection
+        self._membership = membership
+        self._stage = stage
+        self._new_loop = new_loop
+        self._observer = observer
+        self._loops: dict[asyncio.Task[None], asyncio.Event] = {}
+        self._changed = asyncio.Event()
+        self._member: AIOKafkaConsumer | None = None
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Be a member and work, through any number of rebalances and lost ownerships.
+
+        Raises:
+            LogRefusedError: going on would drop or repeat articles.
+        """
+        while not stop.is_set():
+            try:
+                await self._be_member(stop)
+            except FencedError as error:
+                # The id is another's in this assignment: only a new assignment can tell whose it is now.
+                log.warning("fenced; joining the group anew", group=self._membership.group, error=str(error))
+            except KafkaError as error:
+                log.warning("membership lost; joining anew", group=self._membership.group, error=repr(error))
+                await asyncio.sleep(1)
+
+    async def _be_member(self, stop: asyncio.Event) -> None:
+        member = self._member = AIOKafkaConsumer(
+            bootstrap_servers=self._connection.bootstrap_servers,
+            client_id=self._connection.client_id,
+            group_id=self._membership.group,
+            session_timeout_ms=int(self._membership.session_timeout * 1000),
+            heartbeat_interval_ms=int(self._membership.session_timeout * 1000 / 4),
+            rebalance_timeout_ms=int(REBALANCE_TIMEOUT * 1000),
+            partition_assignment_strategy=(StickyPartitionAssignor,),
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",  # of no consequence: the member never reads
+        )
+        member.subscribe([self._membership.topic], listener=self)
+        stopped = asyncio.create_task(stop.wait())
+        present = asyncio.create_task(self._be_present(member))
+        try:
+            await self._watch(stopped, present)
+        finally:
+            for task in (stopped, present):
+                task.cancel()
+            await asyncio.gather(stopped, present, return_exceptions=True)
+            await self._end_loops()
+            await close_quietly(member.stop())
+            self._observer.assigned(self._stage, ())
+
+    async def _be_present(self, member: AIOKafkaConsumer) -> None:
+        await member.start()
+        while True:
+            # A waiting fetch keeps aiokafka from taking the member for idle (max_poll_interval_ms).
+            await member.getmany(timeout_ms=int(POLL * 1000))
+
+    async def _watch(self, stopped: "asyncio.Task[bool]", present: asyncio.Task[None]) -> None:
+        """Return when told to stop; raise what ends a loop or the membership."""
+        while not stopped.done():
+            changed = asyncio.create_task(self._changed.wait())
+            self._changed.clear()
+            waited: set[asyncio.Task[bool] | asyncio.Task[None]] = {stopped, present, changed, *self._loops}
+            done, _ = await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            changed.cancel()
+            if present in done:
+                present.result()
+            for loop in [loop for loop in self._loops if loop in done]:
+                del self._loops[loop]
+                loop.result()
+
+    async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+        """Only start the loops: while this callback runs no heartbeat is sent."""
+        if self._member is not None and assigned:
+            self._member.pause(*assigned)
+        partitions = sorted(of.partition for of in assigned)
+        log.info("assigned", stage=self._stage.value, topic=self._membership.topic, partitions=partitions)
+        self._observer.assigned(self._stage, partitions)
+        for partition in partitions:
+            stop = asyncio.Event()
+            self._loops[asyncio.create_task(self._new_loop(partition).run(stop))] = stop
+        self._changed.set()
+
+    async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+        """End the loops before anybody else can own their partitions."""
+        if revoked:
+            await self._end_loops()
+            self._observer.assigned(self._stage, ())
+
+    async def _end_loops(self) -> None:
+        for stop in self._loops.values():
+            stop.set()
+        if not self._loops:
+            return
+        ending, self._loops = list(self._loops), {}
+        _, late = await asyncio.wait(ending, timeout=STOP_DEADLINE)
+        for task in late:
+            task.cancel()
+        for result in await asyncio.gather(*ending, return_exceptions=True):
+            if isinstance(result, Exception):
+                log.warning("a loop did not end well", topic=self._membership.topic, error=repr(result))

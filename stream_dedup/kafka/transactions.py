@@ -1,0 +1,157 @@
+"""Transactions on the real transport: whole record batches, every result checked, every call with a time limit."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
+
+from aiokafka import AIOKafkaProducer, TopicPartition
+from aiokafka.errors import (
+    InvalidProducerEpoch,
+    KafkaError,
+    MessageSizeTooLargeError,
+    ProducerFenced,
+    RecordListTooLargeError,
+)
+from aiokafka.producer.message_accumulator import BatchBuilder
+
+from stream_dedup.errors import FencedError, RecordTooLargeError, TransactionFailedError
+from stream_dedup.kafka.connection import CLOSE_TIMEOUT, Connection, close_quietly
+from stream_dedup.kafka.transport import Input, Message
+
+PRODUCE_BATCH_BYTES = 512 * 1024
+"""A record batch closes at this size: half of Kafka's default `max.message.bytes`, so never refused for it."""
+
+
+class KafkaTransactions:
+    """Writes in transactions under one transactional id."""
+
+    def __init__(self, connection: Connection, of: Input) -> None:
+        self._connection = connection
+        self._of = of
+        self._producer: AIOKafkaProducer | None = None
+
+    async def start(self) -> None:
+        """Take the id: InitProducerId fences the owner before and ends its open transaction."""
+        limit = self._connection.call_timeout
+        producer = AIOKafkaProducer(
+            bootstrap_servers=self._connection.bootstrap_servers,
+            client_id=self._connection.client_id,
+            transactional_id=self._of.transactional_id,
+            transaction_timeout_ms=int(self._connection.transaction_timeout * 1000),
+            # Longer than our own limit: what comes later is answered to a producer that is gone.
+            request_timeout_ms=int(limit * 2000),
+            max_batch_size=PRODUCE_BATCH_BYTES,
+            acks="all",
+        )
+        try:
+            async with asyncio.timeout(limit):
+                await producer.start()
+        except BaseException as error:
+            await close_quietly(producer.stop())
+            raise _translated(error, self._of) from error
+        self._producer = producer
+
+    async def commit(self, messages: Sequence[Message], next_offset: int) -> None:
+        """Write all messages and the input's offset, or none of them."""
+        producer = self._producer
+        if producer is None:
+            raise TransactionFailedError(f"{self._of.transactional_id} is not started, or was closed after an error")
+        self._producer = None  # comes back only with a commit that is known to have succeeded
+        offsets = {TopicPartition(self._of.topic, self._of.partition): next_offset}
+        try:
+            async with asyncio.timeout(self._connection.call_timeout):
+                await producer.begin_transaction()
+                await _write(producer, messages, offsets, self._of.group)
+                await producer.commit_transaction()
+        except BaseException as error:
+            await close_quietly(producer.stop())
+            raise _translated(error, self._of) from error
+        self._producer = producer
+
+    async def close(self) -> None:
+        """Let go of the id's connection."""
+        if self._producer is not None:
+            await close_quietly(self._producer.stop())
+            self._producer = None
+
+
+async def _write(
+    producer: AIOKafkaProducer, messages: Sequence[Message], offsets: dict[TopicPartition, int], group: str
+) -> None:
+    """All that comes before the commit. When it fails the transaction is ended at once where that is still possible.
+
+    An open transaction holds back every read_committed reader until the next owner or the broker's timeout ends it.
+    """
+    try:
+        await _send_all(producer, messages)
+        await producer.send_offsets_to_transaction(offsets, group)
+    except BaseException:
+        # aiokafka asserts its state: one that cannot be aborted any more (fenced, fatal) raises AssertionError.
+        with contextlib.suppress(KafkaError, TimeoutError, OSError, AssertionError):
+            async with asyncio.timeout(CLOSE_TIMEOUT):
+                await producer.abort_transaction()
+        raise
+
+
+def _translated(error: BaseException, of: Input) -> BaseException:
+    """Our error for one of aiokafka's."""
+    name = of.transactional_id
+    match error:
+        case MessageSizeTooLargeError() | RecordListTooLargeError():
+            return RecordTooLargeError(f"the broker refuses a message of {name} for its size")
+        case ProducerFenced() | InvalidProducerEpoch():
+            return FencedError(f"another owner has taken {name}")
+        case KafkaError() | TimeoutError() | OSError():
+            return TransactionFailedError(f"a transaction of {name} did not commit: {error!r}")
+        case _:
+            return error
+
+
+async def _send_all(producer: AIOKafkaProducer, messages: Sequence[Message]) -> None:
+    """Send whole record batches and check each one's own result.
+
+    A transaction commits even when a batch of it failed (only that batch's future tells), and a batch without
+    records "succeeds" with None: so every result is looked at.
+    """
+    by_partition = attrgetter("topic", "partition")
+    groups = groupby(sorted(messages, key=by_partition), key=by_partition)
+    sends = [_send_partition(producer, topic, partition, list(group)) for (topic, partition), group in groups]
+    written = sum(await asyncio.gather(*sends))
+    if written != len(messages):
+        raise TransactionFailedError(f"{written} of {len(messages)} messages were taken by the producer")
+
+
+async def _send_partition(producer: AIOKafkaProducer, topic: str, partition: int, messages: Sequence[Message]) -> int:
+    deliveries = []
+    builder = producer.create_batch()
+    for message in messages:
+        if not _append(builder, message):
+            deliveries.append((builder.record_count(), await _send(producer, builder, topic, partition)))
+            builder = producer.create_batch()
+            if not _append(builder, message):
+                raise TransactionFailedError(f"an empty record batch for {topic}-{partition} took no message")
+    deliveries.append((builder.record_count(), await _send(producer, builder, topic, partition)))
+    written = 0
+    for count, delivery in deliveries:
+        if await delivery is None:
+            raise TransactionFailedError(f"a record batch for {topic}-{partition} was sent empty")
+        written += count
+    return written
+
+
+def _append(builder: BatchBuilder, message: Message) -> bool:
+    """Whether the builder still had room."""
+    appended = builder.append(
+        timestamp=message.timestamp, key=message.key, value=message.value, headers=list(message.headers)
+    )
+    return appended is not None
+
+
+async def _send(
+    producer: AIOKafkaProducer, builder: BatchBuilder, topic: str, partition: int
+) -> "asyncio.Future[object]":
+    builder.close()
+    future: asyncio.Future[object] = await producer.send_batch(builder, topic, partition=partition)
+    return future

@@ -1,0 +1,71 @@
+"""The changelog record."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stream_dedup.core.delta import Delta, Entries
+from stream_dedup.errors import LogRefusedError
+from stream_dedup.kafka.changelog import VERSION, decode_delta, encode_delta
+
+
+def _entries(seed: int, rows: int, fingerprints: int) -> Entries:
+    random = np.random.default_rng(seed)
+    lengths = random.integers(0, 40, rows)
+    return Entries(
+        scheme=f"scheme-{seed}",
+        fingerprints=random.integers(0, 2**64, (rows, fingerprints), np.uint64),
+        signatures=random.integers(0, 256, (rows, 64), np.uint8),
+        digests=random.integers(0, 2**64, (rows, 2), np.uint64),
+        times=random.integers(-(2**60), 2**60, rows),
+        sequences=np.sort(random.integers(0, 2**60, rows)),
+        positions=random.integers(0, 2**64, rows, np.uint64),
+        id_bytes=random.integers(0, 256, int(lengths.sum()), np.uint8),
+        id_ends=np.cumsum(lengths, dtype=np.int64),
+    )
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 99), st.integers(0, 20), st.integers(1, 5)), max_size=3),
+    st.lists(st.integers(-(2**62), 2**62), max_size=5),
+    st.integers(0, 2**64 - 1),
+)
+def test_a_delta_comes_back_as_it_was(shapes: list[tuple[int, int, int]], clock: list[int], rules: int) -> None:
+    """Every number and every array of a delta, for any number of schemes, rows and fingerprints."""
+    delta = Delta(3, 9, 12, tuple(clock), tuple(_entries(*shape) for shape in shapes), 4, rules)
+    back = decode_delta(encode_delta(delta), "here")
+    for name in ("start", "end", "sequence", "clock", "evicted_below", "rules"):
+        assert getattr(back, name) == getattr(delta, name)
+    assert len(back.entries) == len(delta.entries)
+    for ours, theirs in zip(delta.entries, back.entries, strict=True):
+        for name in Entries.__slots__:
+            assert np.array_equal(getattr(ours, name), getattr(theirs, name)), name
+
+
+def _torn(keep: int) -> bytes:
+    return encode_delta(Delta(0, 1, 1, (), (_entries(1, 3, 1),), 0, 0))[:keep]
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        pytest.param(None, "no value", id="null"),
+        pytest.param(b"", "no value", id="empty"),
+        pytest.param(bytes((VERSION + 1,)) + b"x", f"format {VERSION + 1}", id="another version"),
+        pytest.param(_torn(40), "damaged", id="torn"),
+        pytest.param(bytes((VERSION,)) + b"\xc1", "damaged", id="no MessagePack"),
+    ],
+)
+def test_what_is_no_delta_is_refused(value: bytes | None, says: str) -> None:
+    """A torn or foreign record is named with its place; the index is never restored around it."""
+    with pytest.raises(LogRefusedError, match=f"index-0 offset 5.*{says}"):
+        decode_delta(value, "index-0 offset 5")
+
+
+def test_arrays_that_do_not_fit_each_other_are_refused() -> None:
+    """A record whose arrays disagree about the number of entries is damaged, whatever its form says."""
+    whole = _entries(1, 3, 1)
+    ids = Entries(**{name: getattr(whole, name) for name in Entries.__slots__} | {"id_bytes": whole.id_bytes[:-1]})
+    with pytest.raises(LogRefusedError, match="damaged"):
+        decode_delta(encode_delta(Delta(0, 1, 1, (), (ids,), 0, 0)), "here")

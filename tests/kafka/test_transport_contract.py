@@ -1,0 +1,220 @@
+"""The contract of the transport, held against the in-memory one and real Kafka alike."""
+
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+
+import pytest
+import pytest_asyncio
+from aiokafka.admin import NewTopic
+
+from stream_dedup.errors import FencedError, LogRefusedError, RecordTooLargeError, TopicMissingError
+from stream_dedup.kafka.client import connect
+from stream_dedup.kafka.connection import Connection
+from stream_dedup.kafka.memory import MemoryBroker
+from stream_dedup.kafka.transport import Bounds, Broker, Input, Message, Record, Source
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+MAX_MESSAGE_BYTES = 2_000_000
+DEADLINE_FETCHES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A broker under test, with a topic for input and one for output, two partitions each."""
+
+    broker: Broker
+    input: Input
+    output: str
+
+    def message(self, value: bytes, partition: int = 0) -> Message:
+        """A message for the output topic."""
+        return Message(self.output, partition, 1_000, None, value)
+
+
+@pytest_asyncio.fixture(params=["memory", "kafka"], loop_scope="session")
+async def bench(request: pytest.FixtureRequest, broker: str) -> AsyncIterator[Bench]:
+    """One of the two transports with topics of its own."""
+    name = uuid.uuid4().hex[:8]
+    of = Input(f"group-{name}", f"in-{name}", 1)
+    output = f"out-{name}"
+    if request.param == "memory":
+        memory = MemoryBroker()
+        for topic in (of.topic, output):
+            memory.create_topic(topic, 2, MAX_MESSAGE_BYTES)
+        yield Bench(memory, of, output)
+        return
+    async with connect(Connection(broker)) as kafka:
+        configs = {"max.message.bytes": str(MAX_MESSAGE_BYTES), "message.timestamp.after.max.ms": str(2**63 - 1)}
+        await kafka.admin.create_topics([NewTopic(topic, 2, 1, topic_configs=configs) for topic in (of.topic, output)])
+        yield Bench(kafka, of, output)
+
+
+async def _read(source: Source, end: int) -> list[Record]:
+    """Everything up to the offset `end`."""
+    records: list[Record] = []
+    for _ in range(DEADLINE_FETCHES):
+        if source.position >= end:
+            break
+        records += await source.fetch(1000, 0.2)
+    assert source.position == end
+    return records
+
+
+async def _all(bench: Bench, partition: int = 0) -> list[Record]:
+    bounds = await bench.broker.bounds(bench.output, partition)
+    source = await bench.broker.source(bench.output, partition, bounds.start)
+    try:
+        return await _read(source, bounds.end)
+    finally:
+        await source.close()
+
+
+async def test_committed_messages_are_read_as_they_were_written(bench: Bench) -> None:
+    """Key, value, headers and timestamp come back byte for byte, in order, nulls and empty ones included."""
+    headers = (("a", b"\xff"), ("a", None), ("über", b""))
+    messages = [
+        Message(bench.output, 0, 0, None, None, headers),
+        Message(bench.output, 0, 4_070_908_800_000, b"", b"", ()),
+        Message(bench.output, 0, 7, b"\x00key", b"value", headers),
+    ]
+    transactions = bench.broker.transactions(bench.input)
+    await transactions.start()
+    await transactions.commit(messages, 1)
+    await transactions.close()
+    read = await _all(bench)
+    assert [Message(r.topic, r.partition, r.timestamp, r.key, r.value, r.headers) for r in read] == messages
+    assert [record.offset for record in read] == [0, 1, 2]
+
+
+async def test_offsets_move_with_the_messages(bench: Bench) -> None:
+    """The input's offset is the one of the last commit, for its own partition and group only."""
+    transactions = bench.broker.transactions(bench.input)
+    await transactions.start()
+    assert await bench.broker.committed(bench.input.group, bench.input.topic) == {}
+    await transactions.commit([bench.message(b"1")], 5)
+    await transactions.commit([bench.message(b"2")], 9)
+    await transactions.close()
+    assert await bench.broker.committed(bench.input.group, bench.input.topic) == {bench.input.partition: 9}
+    assert await bench.broker.committed("another", bench.input.topic) == {}
+
+
+async def test_large_commits_keep_their_order_in_each_partition(bench: Bench) -> None:
+    """A commit of several megabytes over two partitions is whole, and each partition in the order given."""
+    values = [b"%06d" % number + b"x" * 40_000 for number in range(120)]
+    transactions = bench.broker.transactions(bench.input)
+    await transactions.start()
+    await transactions.commit([bench.message(value, number % 2) for number, value in enumerate(values)], 1)
+    await transactions.close()
+    for partition in (0, 1):
+        assert [record.value for record in await _all(bench, partition)] == values[partition::2]
+
+
+async def test_a_refused_message_takes_the_whole_commit_with_it(bench: Bench) -> None:
+    """When one message is too large nothing of the transaction is visible and the offset stays; then all goes on."""
+    transactions = bench.broker.transactions(bench.input)
+    await transactions.start()
+    with pytest.raises(RecordTooLargeError):
+        await transactions.commit(
+            [bench.message(b"before"), bench.message(b"x" * (MAX_MESSAGE_BYTES + 1)), bench.message(b"other", 1)], 3
+        )
+    await transactions.close()
+    assert await bench.broker.committed(bench.input.group, bench.input.topic) == {}
+    again = bench.broker.transactions(bench.input)
+    await again.start()
+    await again.commit([bench.message(b"after")], 3)
+    await again.close()
+    assert [record.value for record in await _all(bench, 0)] == [b"after"]
+    assert await _all(bench, 1) == []
+
+
+async def test_a_new_owner_fences_the_one_before(bench: Bench) -> None:
+    """Once another has taken the id, the owner before can write nothing and move no offset."""
+    first, second = bench.broker.transactions(bench.input), bench.broker.transactions(bench.input)
+    await first.start()
+    await first.commit([bench.message(b"first")], 1)
+    await second.start()
+    with pytest.raises(FencedError):
+        await first.commit([bench.message(b"zombie")], 2)
+    await second.commit([bench.message(b"second")], 3)
+    await first.close()
+    await second.close()
+    assert [record.value for record in await _all(bench)] == [b"first", b"second"]
+    assert (await bench.broker.committed(bench.input.group, bench.input.topic))[bench.input.partition] == 3
+
+
+async def test_a_reader_passes_commit_markers(bench: Bench) -> None:
+    """Markers take offsets: the position reaches the log's end, and nothing is waiting there."""
+    transactions = bench.broker.transactions(bench.input)
+    await transactions.start()
+    for number in range(3):
+        await transactions.commit([bench.message(b"%d" % number)], number + 1)
+    await transactions.close()
+    bounds = await bench.broker.bounds(bench.output, 0)
+    assert bounds == Bounds(0, 6)
+    source = await bench.broker.source(bench.output, 0, 2)
+    assert [record.value for record in await _read(source, 6)] == [b"1", b"2"]
+    assert source.waiting == 0
+    assert await source.fetch(10, 0.05) == []
+    await source.close()
+
+
+async def test_a_reader_takes_no_more_than_asked(bench: Bench) -> None:
+    """`max_records` bounds a fetch, and the next fetch goes on behind it."""
+    transactions = bench.broker.transactions(bench.input)
+    await transactions.start()
+    await transactions.commit([bench.message(b"%d" % number) for number in range(5)], 1)
+    await transactions.close()
+    source = await bench.broker.source(bench.output, 0, 0)
+    sizes = []
+    for _ in range(DEADLINE_FETCHES):
+        if source.position >= 6:
+            break
+        if found := await source.fetch(2, 0.2):
+            sizes.append(len(found))
+    await source.close()
+    assert sizes == [2, 2, 1]
+
+
+Misplaced = Callable[[Bench], Awaitable[int]]
+
+
+async def _below(bench: Bench) -> int:
+    await bench.broker.delete_before(bench.output, 0, 3)
+    return 1
+
+
+async def _beyond(bench: Bench) -> int:
+    return (await bench.broker.bounds(bench.output, 0)).end + 5
+
+
+@pytest.mark.parametrize("misplaced", [_below, _beyond])
+async def test_a_position_that_the_log_does_not_hold_is_refused(bench: Bench, misplaced: Misplaced) -> None:
+    """Reading below the log's start or beyond its end is an error, never a silent jump."""
+    transactions = bench.broker.transactions(bench.input)
+    await transactions.start()
+    await transactions.commit([bench.message(b"%d" % number) for number in range(5)], 1)
+    await transactions.close()
+    source = await bench.broker.source(bench.output, 0, await misplaced(bench))
+    with pytest.raises(LogRefusedError, match=bench.output):
+        await _read(source, end=1_000)
+    await source.close()
+
+
+async def test_deleting_moves_the_start(bench: Bench) -> None:
+    """What stands below the offset is gone, what stands above is not."""
+    transactions = bench.broker.transactions(bench.input)
+    await transactions.start()
+    await transactions.commit([bench.message(b"%d" % number) for number in range(5)], 1)
+    await transactions.close()
+    await bench.broker.delete_before(bench.output, 0, 3)
+    assert await bench.broker.bounds(bench.output, 0) == Bounds(3, 6)
+    assert [record.value for record in await _all(bench)] == [b"3", b"4"]
+
+
+async def test_topics_know_their_partitions(bench: Bench) -> None:
+    """The number of partitions of a topic; a missing one is an error with its name."""
+    assert await bench.broker.partitions(bench.output) == 2
+    with pytest.raises(TopicMissingError, match="no-such-topic"):
+        await bench.broker.partitions("no-such-topic")
