@@ -18,7 +18,7 @@ from stream_dedup.errors import LocalBrokerError
 from stream_dedup.kafka import supervisor
 from stream_dedup.kafka.broker_node import Node, java_options, log4j2_properties, server_properties
 
-GRACE_SECONDS = 20.0
+GRACE_SECONDS = 10.0
 """For a clean stop: about 0.4 s for one node, 6 s for three, of which the last one finds no quorum any more."""
 KILL_SECONDS = 10.0
 """On top of it, for a supervisor to end a node by force."""
