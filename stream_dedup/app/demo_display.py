@@ -19,7 +19,8 @@ ROWS = 18
 """Of the live table: it fits a terminal of 24 lines with its head and the line below."""
 REMEMBERED = 10_000
 """Headlines of articles that later ones may repeat."""
-ID_SHOWN = 24
+CELL = 80
+"""Characters of a cell; the terminal shows fewer."""
 COLOURS = {Verdict.UNIQUE.value: "green", Verdict.DUPLICATE.value: "yellow", Verdict.REJECTED.value: "red"}
 NEXT = """
 What next:
@@ -86,13 +87,12 @@ class Display:
         for verdict in self._rows:
             line = verdict.line
             original = "" if line.original_id is None else self._headlines.get(line.original_id, line.original_id)
-            told = verdict.headline or plain(line.id, ID_SHOWN)
             table.add_row(
                 str(line.sequence),
                 Text(line.verdict, style=COLOURS.get(line.verdict, "")),
                 line.kind,
-                Text(told),
-                Text(line.reason if line.reason is not None else plain(original, ID_SHOWN)),
+                Text(verdict.headline),
+                Text(plain(original if line.reason is None else line.reason, CELL)),
             )
         return table
 
