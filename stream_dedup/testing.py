@@ -24,9 +24,10 @@ from stream_dedup.core.scheme import Profile, profile
 from stream_dedup.core.verdict import VERDICT_OF, Kind, Verdict
 from stream_dedup.kafka.decide_stage import DecideStage, Outputs
 from stream_dedup.kafka.fingerprint_stage import FingerprintStage, Reading
-from stream_dedup.kafka.loop import Batch, PartitionLoop
+from stream_dedup.kafka.loop import B, PartitionLoop, Processor
 from stream_dedup.kafka.memory import DEFAULT_MAX_MESSAGE_BYTES, MemoryBroker
 from stream_dedup.kafka.observer import CommittedBatch, Stage
+from stream_dedup.kafka.runner import Loop
 from stream_dedup.kafka.transport import Headers, Input, Message, Record
 
 RAW, FINGERPRINTED, CHANGELOG, STATISTICS = (
@@ -43,7 +44,7 @@ OUTPUTS: Mapping[Verdict, str] = {
 HOUR = 3_600_000
 """ms."""
 
-Json: TypeAlias = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
+Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +107,28 @@ class _StopWhenIdle:
         self._stop, self._restored = stop, False
 
     def restored(self, _stage: Stage, _partition: int) -> None:
+        """From now on, a fetch that finds nothing means that all is done."""
         self._restored = True
 
     def progressed(self, _stage: Stage, _partition: int) -> None:
+        """A fetch found nothing, or a slice was restored."""
         if self._restored:
             self._stop.set()
 
-    def assigned(self, stage: Stage, partitions: Collection[int]) -> None: ...
-    def committed(self, batch: CommittedBatch) -> None: ...
-    def failed(self, stage: Stage, partition: int) -> None: ...
-    def lag(self, stage: Stage, partition: int, records: int) -> None: ...
-    def index_entries(self, entries: int) -> None: ...
+    def assigned(self, stage: Stage, partitions: Collection[int]) -> None:
+        """Not needed."""
+
+    def committed(self, batch: CommittedBatch) -> None:
+        """Not needed."""
+
+    def failed(self, stage: Stage, partition: int) -> None:
+        """Not needed."""
+
+    def lag(self, stage: Stage, partition: int, records: int) -> None:
+        """Not needed."""
+
+    def index_entries(self, entries: int) -> None:
+        """Not needed."""
 
 
 class StreamDriver:
@@ -149,12 +161,12 @@ class StreamDriver:
         for topic in (FINGERPRINTED, CHANGELOG, STATISTICS):
             self.broker.create_topic(topic, 1, 2 * trial.max_message_bytes)
 
-    def _new_loops(self) -> list[PartitionLoop[Batch]]:
+    def _new_loops(self) -> list[Loop]:
         trial = self.trial
         reading = Reading(
             trial.fields, trial.profile.scheme, trial.min_words, trial.max_article_bytes, trial.future_skew
         )
-        loops: list[PartitionLoop[Batch]] = []
+        loops: list[Loop] = []
         for partition in range(trial.partitions):
             of = Input("trial.fingerprint", RAW, partition)
             loops.append(self._loop(of, FingerprintStage(self.broker, of, FINGERPRINTED, reading, self._wall_clock)))
@@ -171,7 +183,7 @@ class StreamDriver:
         )
         return [*loops, self._loop(of, self.decide_stage)]
 
-    def _loop(self, of: Input, processor: FingerprintStage | DecideStage) -> PartitionLoop[Batch]:
+    def _loop(self, of: Input, processor: Processor[B]) -> PartitionLoop[B]:
         return PartitionLoop(
             self.broker,
             of,

@@ -92,7 +92,7 @@ def _decide(settings: Settings, broker: KafkaBroker, observer: Observer) -> Stag
         connection_of(settings),
         membership,
         Stage.DECIDE,
-        new_loop,  # type: ignore[arg-type] # which batches a loop makes is its own affair: the runner only runs it
+        new_loop,
         observer,
     )
 
@@ -106,6 +106,7 @@ def _loop(
         processor,
         observer,
         batch_records=settings.batch_records,
+        batch_wait=settings.batch_wait.total_seconds(),
         monotonic=time.monotonic,
         random=random.random,
     )

@@ -7,6 +7,7 @@ that a rebalance can neither take records out of a loop's hands nor hold up its 
 import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Protocol
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
@@ -15,7 +16,6 @@ from aiokafka.errors import KafkaError
 
 from stream_dedup.errors import FencedError
 from stream_dedup.kafka.connection import Connection, close_quietly
-from stream_dedup.kafka.loop import Batch, PartitionLoop
 from stream_dedup.kafka.observer import Observer, Stage
 
 STOP_DEADLINE = 4.0
@@ -38,6 +38,14 @@ class Membership:
     """Seconds without a heartbeat after which a member's partitions go to another."""
 
 
+class Loop(Protocol):
+    """The loop over one partition."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop` is set."""
+        ...
+
+
 class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka has no types
     """Runs a stage until it is told to stop."""
 
@@ -46,7 +54,7 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         connection: Connection,
         membership: Membership,
         stage: Stage,
-        new_loop: Callable[[int], PartitionLoop[Batch]],
+        new_loop: Callable[[int], Loop],
         observer: Observer,
     ) -> None:
         """`new_loop` makes the loop of a partition."""

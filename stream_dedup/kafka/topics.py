@@ -1,5 +1,6 @@
 """The topics: how they are made, and what is checked at every start so that no setting can lose an article."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from aiokafka.errors import NoError, TopicAlreadyExistsError, UnknownTopicOrPart
 
 from stream_dedup.errors import BrokerRefusedError, TopicMissingError, TopicSettingsError
 from stream_dedup.kafka.client import KafkaBroker
-from stream_dedup.kafka.connection import retried
+from stream_dedup.kafka.connection import RETRY_PAUSE, retried
 
 Configs = Mapping[str, str]
 
@@ -86,7 +87,28 @@ async def _make(broker: KafkaBroker, new: Sequence[NewTopic]) -> list[str]:
             made.append(name)
         elif error is not TopicAlreadyExistsError:
             raise BrokerRefusedError(f"the broker refuses to make the topic {name}: {error.__name__} {message}")
+    await asyncio.gather(*(wait_until_known(broker, name) for name in made))
     return made
+
+
+async def wait_until_known(broker: KafkaBroker, topic: str) -> None:
+    """Wait until a topic just made can be described: brokers learn of it a moment after the controller answered.
+
+    Raises:
+        TopicMissingError: it is still unknown after the limit of a call.
+    """
+    try:
+        async with asyncio.timeout(broker.connection.call_timeout):
+            while True:
+                try:
+                    await _described(broker, topic)
+                    await broker.bounds(topic, 0)
+                except TopicMissingError:
+                    await asyncio.sleep(RETRY_PAUSE)
+                else:
+                    return
+    except TimeoutError as error:
+        raise TopicMissingError(f"{topic} was made, but no broker knows it yet: try again") from error
 
 
 def _configs(name: str, topics: TopicNames, largest: int) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Articles whose sketches are made by hand, so that a test says how near two of them are."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import xxhash
@@ -16,7 +17,8 @@ SCHEMES = {"one": 1, "two": 2}
 
 def equal_bytes(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> NDArray[np.float64]:
     """A similarity that tests can set byte by byte: the share of equal bytes in two signatures of (n, 64)."""
-    return (left == right).mean(axis=1, dtype=np.float64)
+    shares: NDArray[np.float64] = (left == right).mean(axis=1, dtype=np.float64)
+    return shares
 
 
 def number(*parts: object) -> int:
@@ -24,6 +26,7 @@ def number(*parts: object) -> int:
     return xxhash.xxh3_64_intdigest(repr(parts).encode())
 
 
+@cache
 def sketch(topic: int, flipped: int = 0, edited: int = 0, scheme: str = "one") -> Sketch:
     """An article about a topic, so many bits and signature bytes away from the topic's first one.
 

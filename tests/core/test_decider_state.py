@@ -17,7 +17,7 @@ from stream_dedup.core.decider import Decider, Rules
 from stream_dedup.core.delta import Delta
 from stream_dedup.core.sketch import SetAside, Sketch, Submission
 from stream_dedup.core.verdict import Kind
-from tests.core.handmade import SCHEMES, equal_bytes, sketch, submission
+from tests.core.handmade import SCHEMES, equal_bytes, sketch
 from tests.core.plain_decider import PlainDecider
 
 RULES = st.builds(
@@ -55,7 +55,7 @@ class DecidingMachine(RuleBasedStateMachine):
     @initialize(rules=RULES)
     def start(self, rules: Rules) -> None:
         """Three deciders under the same rules, nothing kept."""
-        self.rules = rules
+        self.deciding_rules = rules
         self.decider = Decider(rules, equal_bytes)
         self.one_by_one = Decider(rules, equal_bytes)
         self.oracle = PlainDecider(rules)
@@ -112,7 +112,7 @@ class DecidingMachine(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         """Applying all deltas that are still there to a fresh decider gives the same state; it goes on from there."""
-        restored = Decider(self.rules, equal_bytes, position=self.deltas[0].start)
+        restored = Decider(self.deciding_rules, equal_bytes, position=self.deltas[0].start)
         for delta in self.deltas:
             restored.apply(delta)
         assert restored.digest() == self.decider.digest()

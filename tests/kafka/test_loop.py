@@ -1,0 +1,292 @@
+"""The transactional loop, over a processor that copies and on the in-memory transport with faults."""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stream_dedup.errors import FencedError, LogRefusedError, TransactionFailedError
+from stream_dedup.kafka.loop import Batch, PartitionLoop
+from stream_dedup.kafka.memory import MemoryBroker
+from stream_dedup.kafka.observer import CommittedBatch, Stage
+from stream_dedup.kafka.records import cut
+from stream_dedup.kafka.transport import Input, Message, Record
+
+OF = Input("group", "in", 0)
+LIMIT = 100
+"""Largest message of the output, in bytes."""
+
+Fault = Callable[[], None]
+
+
+def _lost() -> None:
+    raise TransactionFailedError("the answer was lost")
+
+
+def _fenced() -> None:
+    raise FencedError("taken by another")
+
+
+class FaultyBroker(MemoryBroker):
+    """Faults before or after a write, in the order given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before: list[Fault | None] = []
+        self.after: list[Fault | None] = []
+
+    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> None:
+        """A write between two faults."""
+        if self.before and (fault := self.before.pop(0)):
+            fault()
+        await super().write(of, epoch, messages, next_offset)
+        if self.after and (fault := self.after.pop(0)):
+            fault()
+
+
+@dataclass(slots=True)
+class Copier:
+    """Copies its input; its state is what was copied, and comes back from the output."""
+
+    broker: MemoryBroker
+    state: list[bytes] = field(default_factory=list)
+    refused: list[bytes] = field(default_factory=list)
+    stage: Stage = Stage.DECIDE
+
+    async def open(self, committed: int | None) -> int:
+        """Restore the state from the output."""
+        self.state = [record.value or b"" for record in self.broker.log("out", 0).records]
+        return committed or 0
+
+    def process(self, records: Sequence[Record]) -> Batch:
+        """Copy."""
+        return Batch([Message("out", 0, 0, None, record.value) for record in records])
+
+    def refuse(self, record: Record, keep: int) -> Batch:
+        """Copy what is kept."""
+        self.refused.append(record.value or b"")
+        return self.process([cut(record, keep)[0]])
+
+    def applied(self, batch: Batch) -> None:
+        """Take the batch into the state."""
+        self.state += [message.value or b"" for message in batch.messages]
+
+    async def tidy(self) -> None:
+        """Nothing to tidy."""
+
+
+@dataclass(slots=True)
+class Watcher:
+    """An observer that counts, and stops the loop when all the input is committed."""
+
+    expected: int
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    failures: int = 0
+    batches: list[int] = field(default_factory=list)
+
+    def committed(self, batch: CommittedBatch) -> None:
+        """Count."""
+        self.batches.append(batch.records)
+
+    def progressed(self, _stage: Stage, _partition: int) -> None:
+        """A fetch found nothing more: all is done."""
+        self.stop.set()
+
+    def failed(self, _stage: Stage, _partition: int) -> None:
+        """Count."""
+        self.failures += 1
+
+    def assigned(self, stage: Stage, partitions: Collection[int]) -> None:
+        """Not watched."""
+
+    def restored(self, stage: Stage, partition: int) -> None:
+        """Not watched."""
+
+    def lag(self, stage: Stage, partition: int, records: int) -> None:
+        """Not watched."""
+
+    def index_entries(self, entries: int) -> None:
+        """Not watched."""
+
+
+@dataclass(slots=True)
+class Run:
+    """What a loop did with some input."""
+
+    broker: FaultyBroker
+    copier: Copier
+    watcher: Watcher
+    loop: PartitionLoop[Batch]
+
+    @property
+    def output(self) -> list[bytes]:
+        """What stands on the output."""
+        return [record.value or b"" for record in self.broker.log("out", 0).records]
+
+
+async def _prepared(values: Sequence[bytes], batch_records: int = 4) -> Run:
+    broker = FaultyBroker()
+    broker.create_topic("in", 1, 10_000)
+    broker.create_topic("out", 1, LIMIT)
+    for value in values:
+        await broker.publish(Message("in", 0, 0, None, value))
+    copier, watcher = Copier(broker), Watcher(len(values))
+    loop = PartitionLoop(
+        broker,
+        OF,
+        copier,
+        watcher,
+        batch_records=batch_records,
+        batch_wait=0,
+        monotonic=lambda: 0.0,
+        random=lambda: 0.0,
+    )
+    return Run(broker, copier, watcher, loop)
+
+
+VALUES = [b"%d" % number for number in range(10)]
+
+
+@pytest.mark.parametrize("faults", [[_lost], [None, _lost], [_lost, _lost, None]])
+@pytest.mark.parametrize("place", ["before", "after"])
+async def test_a_failed_transaction_loses_and_repeats_nothing(place: str, faults: list[Fault | None]) -> None:
+    """Whether the commit was lost on its way or its answer on the way back: each record comes out once, in order."""
+    run = await _prepared(VALUES)
+    setattr(run.broker, place, list(faults))
+    await run.loop.run(run.watcher.stop)
+    assert run.output == VALUES
+    assert run.copier.state == VALUES
+    assert run.watcher.failures == sum(fault is not None for fault in faults)
+
+
+async def test_what_did_not_commit_is_not_applied() -> None:
+    """While a commit fails the state stands where the last commit left it."""
+    run = await _prepared(VALUES)
+    run.broker.before = [None, _fenced]
+    with pytest.raises(FencedError):
+        await run.loop.run(run.watcher.stop)
+    assert run.copier.state == run.output == VALUES[:4]
+
+
+async def test_a_fenced_loop_ends_at_once() -> None:
+    """It never takes the id again in its assignment: the error ends it, and nothing more is written."""
+    run = await _prepared(VALUES)
+    run.broker.before = [_fenced]
+    with pytest.raises(FencedError):
+        await run.loop.run(run.watcher.stop)
+    assert run.output == []
+    assert run.watcher.failures == 0
+
+
+async def test_two_owners_never_write_both() -> None:
+    """When another takes the id in the middle, the one before is fenced and all records still come out once."""
+    run = await _prepared(VALUES)
+    other = await _prepared([])
+    other.loop = PartitionLoop(
+        run.broker,
+        OF,
+        Copier(run.broker),
+        other.watcher,
+        batch_records=3,
+        batch_wait=0,
+        monotonic=lambda: 0.0,
+        random=lambda: 0.0,
+    )
+    async with run.loop.session() as first:
+        assert await first.step(0)
+        async with other.loop.session() as second:
+            assert await second.step(0)
+            with pytest.raises(FencedError):
+                await first.step(0)
+            while await second.step(0):
+                pass
+    assert run.output == VALUES
+
+
+async def test_offsets_are_last_record_plus_one() -> None:
+    """Not the reader's position, which is beyond markers that the next owner must be able to pass itself."""
+    run = await _prepared(VALUES, batch_records=10)
+    run.broker.log("in", 0).end += 5  # markers behind the last record
+    await run.loop.run(run.watcher.stop)
+    assert await run.broker.committed("group", "in") == {0: 10}
+
+
+async def test_batches_are_bounded() -> None:
+    """No transaction holds more records than the setting."""
+    run = await _prepared(VALUES, batch_records=4)
+    await run.loop.run(run.watcher.stop)
+    assert run.watcher.batches == [4, 4, 2]
+
+
+@given(st.lists(st.sampled_from([1, 20, LIMIT + 1, 5 * LIMIT]), min_size=1, max_size=12), st.integers(1, 12))
+def test_a_record_that_is_never_accepted_is_found_and_cut(sizes: list[int], batch_records: int) -> None:
+    """Wherever such records stand, each is cut to fit, alone, and the rest passes whole and in order."""
+
+    async def check() -> None:
+        values = [bytes([number]) * size for number, size in enumerate(sizes)]
+        run = await _prepared(values, batch_records)
+        await run.loop.run(run.watcher.stop)
+        assert len(run.output) == len(values)
+        for value, output in zip(values, run.output, strict=True):
+            assert output == value if len(value) <= LIMIT else 0 < len(output) <= LIMIT < len(value)
+            assert value.startswith(output)
+        assert set(run.copier.refused) == {value for value in values if len(value) > LIMIT}
+        assert run.copier.state == run.output
+
+    asyncio.run(check())
+
+
+@given(
+    st.lists(st.sampled_from([None, None, _lost]), max_size=20),
+    st.lists(st.sampled_from([None, None, _lost]), max_size=20),
+)
+def test_any_sequence_of_faults(before: list[Fault | None], after: list[Fault | None]) -> None:
+    """Exactly once, in order, and the state equals the output, whatever fails and in whatever order."""
+
+    async def check() -> None:
+        run = await _prepared(VALUES, 3)
+        run.broker.before, run.broker.after = list(before), list(after)
+        await run.loop.run(run.watcher.stop)
+        assert run.output == run.copier.state == VALUES
+
+    asyncio.run(check())
+
+
+async def test_refused_logs_end_the_loop() -> None:
+    """What a stage refuses to go on with is no passing failure: it ends the loop."""
+    run = await _prepared(VALUES)
+    await run.broker.delete_before("in", 0, 3)
+    with pytest.raises(LogRefusedError):
+        await run.loop.run(run.watcher.stop)
+    assert run.output == []
+
+
+async def test_a_stop_cuts_the_pause_after_a_failure_short() -> None:
+    """A broker that is away is asked less and less often, and stopping does not wait for the pause to pass."""
+    run = await _prepared(VALUES)
+    run.broker.before = [_lost] * 50
+    pauses = iter(range(50))
+
+    def jitter() -> float:
+        if next(pauses) == 2:
+            run.watcher.stop.set()
+            return 1_000_000.0
+        return 0.0
+
+    loop = PartitionLoop(
+        run.broker,
+        OF,
+        run.copier,
+        run.watcher,
+        batch_records=4,
+        batch_wait=0,
+        monotonic=lambda: 0.0,
+        random=jitter,
+    )
+    async with asyncio.timeout(60):
+        await loop.run(run.watcher.stop)
+    assert run.watcher.failures == 3
+    assert run.output == []
