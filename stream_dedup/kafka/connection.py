@@ -1,7 +1,6 @@
 """How to reach a broker, and the limits on every call to it."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -33,10 +32,20 @@ class Connection:
 
 
 async def close_quietly(closing: Awaitable[None]) -> None:
-    """Await a client's end for at most `CLOSE_TIMEOUT`; what a dying connection says then is of no use."""
-    with contextlib.suppress(KafkaError, TimeoutError, OSError):
+    """Await a client's end for at most `CLOSE_TIMEOUT`; what a dying connection says then is of no use.
+
+    aiokafka cancels its own tasks then and lets their CancelledError through, although nobody cancelled us.
+    """
+    task = asyncio.current_task()
+    cancelled = task.cancelling() if task else 0
+    try:
         async with asyncio.timeout(CLOSE_TIMEOUT):
             await closing
+    except asyncio.CancelledError:
+        if task and task.cancelling() > cancelled:
+            raise
+    except (KafkaError, TimeoutError, OSError):
+        return
 
 
 async def retried(call: Callable[[], Awaitable[T]], limit: float) -> T:
