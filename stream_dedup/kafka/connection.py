@@ -1,7 +1,6 @@
 """How to reach a broker, and the limits on every call to it."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import TypeVar
@@ -35,15 +34,19 @@ class Connection:
 async def close_quietly(closing: Coroutine[None, None, None]) -> None:
     """Await a client's end for at most `CLOSE_TIMEOUT`; what a dying connection says then is of no use.
 
-    In a task of its own: aiokafka cancels its own tasks when it stops, and the CancelledError of one that had not begun
-    yet comes out of `stop`, where it would pass for a cancellation of ours.
+    aiokafka cancels its own tasks when it stops, and the CancelledError of one that has not begun yet comes out of
+    `stop`, which then leaves the rest open: so tasks get a turn first, and the end is awaited in a task of its own,
+    where such an error cannot pass for a cancellation of ours.
     """
+    await asyncio.sleep(0)
     ending = asyncio.create_task(closing)
     _, late = await asyncio.wait({ending}, timeout=CLOSE_TIMEOUT)
     for task in late:
         task.cancel()
-    with contextlib.suppress(KafkaError, TimeoutError, OSError, asyncio.CancelledError):
-        await asyncio.gather(ending)
+        await asyncio.wait({task}, timeout=CLOSE_TIMEOUT)
+    if ending.done() and not ending.cancelled() and (error := ending.exception()) is not None:
+        if not isinstance(error, KafkaError | TimeoutError | OSError):
+            raise error
 
 
 async def retried(call: Callable[[], Awaitable[T]], limit: float) -> T:

@@ -11,7 +11,34 @@ from stream_dedup.kafka.transport import Headers
 SYLLABLES = (
     "城市图书馆建设工程记者现场看到居民表示政府部门发布消息经济发展交通运输学校医院公园河流天气项目计划完成开放活动"
 )
-WORDS = ["harbour", "council", "bridge", "library", "weather", "morning", "officials", "announced", "project", "budget", "river", "schools", "hospital", "market", "residents", "evening", "report", "station", "railway", "festival", "garden", "museum", "tower", "meeting", "plan", "season"]
+WORDS = [
+    "harbour",
+    "council",
+    "bridge",
+    "library",
+    "weather",
+    "morning",
+    "officials",
+    "announced",
+    "project",
+    "budget",
+    "river",
+    "schools",
+    "hospital",
+    "market",
+    "residents",
+    "evening",
+    "report",
+    "station",
+    "railway",
+    "festival",
+    "garden",
+    "museum",
+    "tower",
+    "meeting",
+    "plan",
+    "season",
+]
 
 
 @dataclass(frozen=True, slots=True)
