@@ -44,9 +44,9 @@ async def close_quietly(closing: Coroutine[None, None, None]) -> None:
     for task in late:
         task.cancel()
         await asyncio.wait({task}, timeout=CLOSE_TIMEOUT)
-    if ending.done() and not ending.cancelled() and (error := ending.exception()) is not None:
-        if not isinstance(error, KafkaError | TimeoutError | OSError):
-            raise error
+    error = ending.exception() if ending.done() and not ending.cancelled() else None
+    if error is not None and not isinstance(error, KafkaError | TimeoutError | OSError):
+        raise error
 
 
 async def retried(call: Callable[[], Awaitable[T]], limit: float) -> T:

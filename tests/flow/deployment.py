@@ -33,12 +33,13 @@ class Deployment:
     topics: TopicNames
     group: str
     settings: Mapping[str, str]
-    """As in the environment of a worker."""
+    """By their names."""
     logs: Path
 
     def worker(self, name: str = "worker") -> contextlib.AbstractAsyncContextManager[Worker]:
         """A worker of this deployment; its log is in the file of this name."""
-        return worker(self.settings, self.logs / f"{name}.log")
+        environment = {f"STREAM_DEDUP_{setting.upper()}": value for setting, value in self.settings.items()}
+        return worker(environment, self.logs / f"{name}.log")
 
     async def publish(self, articles: Sequence[Article]) -> None:
         """Write the articles to the raw topic, in order."""
@@ -80,7 +81,7 @@ async def deployment(bootstrap_servers: str, logs: Path, **settings: str) -> Asy
     """A deployment with names that nobody else uses, its topics made; further settings by their names."""
     name = uuid.uuid4().hex[:8]
     topics = TopicNames(*(f"{name}-{role}" for role in TopicNames.__slots__))
-    environment = {
+    chosen = {
         "bootstrap_servers": bootstrap_servers,
         "group": name,
         "web_port": "0",
@@ -91,6 +92,4 @@ async def deployment(bootstrap_servers: str, logs: Path, **settings: str) -> Asy
         names = (topics.raw, *topics.outputs, *topics.internal)
         await create_topics(broker, names, topics, partitions=PARTITIONS, replication=1)
         await check_topics(broker, topics)
-        yield Deployment(
-            broker, topics, name, {f"STREAM_DEDUP_{key.upper()}": value for key, value in environment.items()}, logs
-        )
+        yield Deployment(broker, topics, name, chosen, logs)
