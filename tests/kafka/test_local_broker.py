@@ -69,11 +69,13 @@ def wait_until_gone(group: int) -> None:
 
 
 async def test_a_kept_folder_keeps_topics_and_articles(tmp_path: Path) -> None:
-    """The next start in the same folder, whatever its name, has the same topics and articles.
+    """The next start in the same folder has the same topics and articles, whatever its name and its cluster's id.
 
     Every stop leaves no process behind, even where somebody killed the node's supervisor.
     """
     folder = tmp_path / "保留 é"
+    folder.mkdir()
+    (folder / "cluster").write_text("-AAAAAAAAAAAAAAAAAAAAA 1", encoding="ascii")
     async with local_broker(folder) as first:
         async with admin_of(first.bootstrap_servers) as admin:
             await admin.create_topics([NewTopic("kept", 1, 1)])
