@@ -59,8 +59,12 @@ class Launcher:
 
     def format(self, node: Node) -> Process:
         """Start to make a node's data folder; takes about a second."""
-        command = ["kafka.tools.StorageTool", "format", "--ignore-formatted", "--cluster-id", self.cluster_id]
-        return self._launch(node, [*command, "--config", str(node.properties)])
+        # With "=", since one id in 64 begins with a dash.
+        identity = f"--cluster-id={self.cluster_id}"
+        return self._launch(
+            node,
+            ["kafka.tools.StorageTool", "format", "--ignore-formatted", identity, "--config", str(node.properties)],
+        )
 
     def serve(self, node: Node) -> Process:
         """Start a node."""

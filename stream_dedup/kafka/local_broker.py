@@ -104,6 +104,10 @@ def _folder(data_dir: Path | None) -> Iterator[Path]:
 @contextmanager
 def _locked(folder: Path) -> Iterator[IO[str]]:
     """A lock that the nodes inherit: it is held as long as any of them lives, even without us."""
+    if "," in str(folder):
+        raise LocalBrokerError(
+            f"Kafka would take {folder} for several folders: choose one without a comma in its name."
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / "lock").open("a+", encoding="ascii")

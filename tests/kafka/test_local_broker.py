@@ -69,16 +69,19 @@ def wait_until_gone(group: int) -> None:
 
 
 async def test_a_kept_folder_keeps_topics_and_articles(tmp_path: Path) -> None:
-    """The next start in the same folder has the same topics and articles.
+    """The next start in the same folder has the same topics and articles, whatever its name and its cluster's id.
 
     Every stop leaves no process behind, even where somebody killed the node's supervisor.
     """
-    async with local_broker(tmp_path / "kept") as first:
+    folder = tmp_path / "保留 é"
+    folder.mkdir()
+    (folder / "cluster").write_text("-AAAAAAAAAAAAAAAAAAAAA 1", encoding="ascii")
+    async with local_broker(folder) as first:
         async with admin_of(first.bootstrap_servers) as admin:
             await admin.create_topics([NewTopic("kept", 1, 1)])
         await publish(first.bootstrap_servers, "kept", b"article")
     wait_until_gone(first.pids[0])
-    async with local_broker(tmp_path / "kept") as second:
+    async with local_broker(folder) as second:
         assert await values(second.bootstrap_servers, "kept", 1) == [b"article"]
         os.kill(second.pids[0], signal.SIGKILL)
     wait_until_gone(second.pids[0])
@@ -159,11 +162,12 @@ async def test_a_broker_that_cannot_start_says_why(tmp_path: Path) -> None:
 
 
 async def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    """A file where the folder should be, and a folder with another number of nodes, are refused."""
+    """A file where the folder should be, a name that Kafka splits, another number of nodes are refused."""
     file = tmp_path / "file"
     file.touch()
     (tmp_path / "cluster").write_text("AAAAAAAAAAAAAAAAAAAAAA 3", encoding="ascii")
-    for folder, reason in ((file, "cannot write to its folder"), (tmp_path, "has 3 nodes, not 1")):
+    cases = ((file, "cannot write to its folder"), (tmp_path / "a,b", "a comma"), (tmp_path, "has 3 nodes, not 1"))
+    for folder, reason in cases:
         with pytest.raises(LocalBrokerError, match=reason):
             async with local_broker(folder):
                 pytest.fail("it started")
