@@ -49,7 +49,7 @@ HISTORIES = [
     History("the nearest wins", [(sketch(1), 0), (sketch(1, 4), 0), (sketch(1, 3), 0)], "new new near:1"),
     History(
         "at one distance the most similar wins",
-        [(sketch(1, 1, 30), 0), (sketch(1, 1), 0), (sketch(1, 2), 0)],
+        [(sketch(1, 1, 32), 0), (sketch(1, 1), 0), (sketch(1, 2, 10), 0)],
         "new new near:1",
     ),
     History(
@@ -58,7 +58,9 @@ HISTORIES = [
         "new new near:0",
     ),
     History(
-        "exact wins over nearer", [(sketch(1, 3), 0), (sketch(1, 3, 30), 0), (sketch(1, 3, 30), 0)], "new new exact:1"
+        "exact wins over nearer",
+        [(sketch(1, 0, 10), 0), (sketch(1, 4), 0), (replace(sketch(1, 1), digest=sketch(1, 4).digest), 0)],
+        "new new exact:1",
     ),
     History(
         "an exact one needs neither radius nor threshold",
