@@ -13,7 +13,7 @@ A version of aiokafka whose methods do not use these names any more is noticed a
 """
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka.consumer.fetcher import Fetcher
@@ -86,7 +86,7 @@ class TolerantRecords:
         return batch
 
 
-def _bound(method: Callable[..., object], name: str, replacement: type) -> Callable[..., object]:
+def _bound(method: Callable[..., Awaitable[object]], name: str, replacement: type) -> Callable[..., Awaitable[object]]:
     """The same method, in which a global name means another class.
 
     Raises:
