@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from stream_dedup.app.connections import connection_of, topics_of
+from stream_dedup.app.logs import configure_logs
 from stream_dedup.app.process import run_main
 from stream_dedup.app.settings import Settings
 from stream_dedup.kafka import kafka_jars
@@ -25,6 +26,7 @@ FETCHING = "Fetching Apache Kafka, once"
 
 def run_broker(settings: Settings, port: int) -> None:
     """Run a local broker until stopped."""
+    configure_logs(settings.log_format)
 
     async def main() -> None:
         async with started_broker(settings.data_dir, port or None) as broker:
@@ -38,6 +40,7 @@ def run_broker(settings: Settings, port: int) -> None:
 
 def make_topics(settings: Settings) -> None:
     """Make all topics that are missing, check the others, and say what was done."""
+    configure_logs(settings.log_format)
 
     async def main() -> None:
         async with connect(connection_of(settings)) as broker:

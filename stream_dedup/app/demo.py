@@ -31,6 +31,7 @@ LOG_LINES = 10
 
 def run_demo(settings: Settings, path: Path | None) -> int:
     """Show the whole path at work; the exit code."""
+    configure_logs(settings.log_format)
     codes = [0]
 
     async def main(articles: Path) -> None:

@@ -19,7 +19,8 @@ ROWS = 18
 """Of the live table: it fits a terminal of 24 lines with its head and the line below."""
 REMEMBERED = 10_000
 """Headlines of articles that later ones may repeat."""
-ID_SHOWN = 24
+CELL = 80
+"""Characters of a cell; the terminal shows fewer."""
 COLOURS = {Verdict.UNIQUE.value: "green", Verdict.DUPLICATE.value: "yellow", Verdict.REJECTED.value: "red"}
 NEXT = """
 What next:
@@ -60,8 +61,7 @@ class Display:
         if self._console.is_terminal:
             self._live.update(Group(self._table(), Text(self._so_far())))
         else:
-            self._console.print(Text.from_ansi(readable(verdict)), soft_wrap=True)
-            self._console.print(f"         {self._so_far()}", highlight=False)
+            self._console.print(Text.from_ansi(f"{self._rate():>6}  {readable(verdict)}"), soft_wrap=True)
 
     def summary(self) -> None:
         """Say what came of it all."""
@@ -69,15 +69,22 @@ class Display:
         kinds = ", ".join(f"{number} {kind}" for kind, number in self._kinds.most_common())
         seconds = time.monotonic() - self._begun
         self._console.print(
-            f"\n{self._verdicts.total()} articles in {seconds:.1f} s: {kinds}.\n{self._so_far()}", highlight=False
+            f"\n{self._verdicts.total()} articles in {seconds:.1f} s: {kinds}.\n{self._so_far()}\n{NEXT}",
+            highlight=False,
+            soft_wrap=True,
         )
-        self._console.print(NEXT, highlight=False)
 
     def _so_far(self) -> str:
         unique, duplicates = self._verdicts[Verdict.UNIQUE], self._verdicts[Verdict.DUPLICATE]
-        rate = duplicate_rate(unique, duplicates)
-        shown = "" if rate is None else f", duplicate rate {rate:.1%}"
-        return f"{unique} unique, {duplicates} duplicates, {self._verdicts[Verdict.REJECTED]} rejected{shown}"
+        rejected = self._verdicts[Verdict.REJECTED]
+        return (
+            f"{unique} unique, {duplicates} duplicates, {rejected} rejected: duplicate rate {duplicates} / "
+            f"({unique} + {duplicates}) = {self._rate()}"
+        )
+
+    def _rate(self) -> str:
+        rate = duplicate_rate(self._verdicts[Verdict.UNIQUE], self._verdicts[Verdict.DUPLICATE])
+        return "-" if rate is None else f"{rate:.1%}"
 
     def _table(self) -> Table:
         table = Table(expand=True)
@@ -86,13 +93,12 @@ class Display:
         for verdict in self._rows:
             line = verdict.line
             original = "" if line.original_id is None else self._headlines.get(line.original_id, line.original_id)
-            told = verdict.headline or plain(line.id, ID_SHOWN)
             table.add_row(
                 str(line.sequence),
                 Text(line.verdict, style=COLOURS.get(line.verdict, "")),
                 line.kind,
-                Text(told),
-                Text(line.reason if line.reason is not None else plain(original, ID_SHOWN)),
+                Text(verdict.headline),
+                Text(plain(original if line.reason is None else line.reason, CELL)),
             )
         return table
 

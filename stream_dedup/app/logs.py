@@ -11,8 +11,15 @@ from stream_dedup.app.plain_text import plain
 
 LONGEST_VALUE = 2000
 """Characters of one value in a log line; offsets, topics and sentences are far shorter."""
-_PATIENT = ("aiokafka", "faust", "mode", "aiohttp", "asyncio", "kafka")
-"""Libraries that warn of what they retry themselves, such as a topic's leader not being known for a moment."""
+_LIBRARY_LEVELS = {
+    # It calls what it retries itself an error, such as a topic's leader not being known for a moment; what it cannot
+    # get over is raised, and ours to say.
+    "aiokafka": logging.CRITICAL,
+    "faust": logging.ERROR,
+    "mode": logging.ERROR,
+    "aiohttp": logging.ERROR,
+    "asyncio": logging.ERROR,
+}
 
 
 def configure_logs(log_format: Literal["auto", "console", "json"], stream: TextIO | None = None) -> None:
@@ -37,8 +44,8 @@ def configure_logs(log_format: Literal["auto", "console", "json"], stream: TextI
         )
     )
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
-    for library in _PATIENT:
-        logging.getLogger(library).setLevel(logging.ERROR)
+    for library, level in _LIBRARY_LEVELS.items():
+        logging.getLogger(library).setLevel(level)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),

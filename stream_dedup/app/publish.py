@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, Transf
 
 from stream_dedup.app.connections import connection_of, fields_of
 from stream_dedup.app.lines import STDIN, Line, read_lines
+from stream_dedup.app.logs import configure_logs
 from stream_dedup.app.process import run_main
 from stream_dedup.app.settings import Settings
 from stream_dedup.core.article import Article, parse_article
@@ -34,6 +35,7 @@ class Published:
 
 def publish_file(settings: Settings, path: str) -> int:
     """Publish a file, show progress on a terminal and the counts at the end; the exit code."""
+    configure_logs(settings.log_format)
     published = Published()
     begun = time.monotonic()
 

@@ -20,11 +20,14 @@ class StageRunner(Protocol):
 class StageService(Service):
     """Runs one stage; its fatal error ends the worker."""
 
+    mundane_level = "debug"
+
     def __init__(self, runner: StageRunner) -> None:
         super().__init__()
         self._runner = runner
         self._stopping = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
+        self._crashing: asyncio.Task[None] | None = None
 
     async def on_start(self) -> None:
         """Start the stage."""
@@ -41,7 +44,8 @@ class StageService(Service):
                 await asyncio.wait({task})
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
-        if task.cancelled() or self._stopping.is_set():
+        error = None if task.cancelled() else task.exception()
+        if error is None and self._stopping.is_set():
             return
-        error = task.exception() or RuntimeError("a stage ended without having been told to")
-        asyncio.get_running_loop().create_task(self.crash(error))
+        reason = error or RuntimeError("a stage ended without having been told to")
+        self._crashing = asyncio.get_running_loop().create_task(self.crash(reason))

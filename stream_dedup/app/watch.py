@@ -9,6 +9,7 @@ import click
 from stream_dedup.app.connections import connection_of, fields_of
 from stream_dedup.app.headline import headline
 from stream_dedup.app.in_order import InOrder
+from stream_dedup.app.logs import configure_logs
 from stream_dedup.app.plain_text import plain
 from stream_dedup.app.process import run_main
 from stream_dedup.app.settings import Settings
@@ -45,6 +46,7 @@ Headline = Callable[[Record, Article | SetAside], str]
 
 def watch_verdicts(settings: Settings, *, as_json: bool, from_start: bool, idle_exit: float | None) -> None:
     """Print verdicts until stopped, or until none came for `idle_exit` seconds."""
+    configure_logs(settings.log_format)
     begin = Begin.EARLIEST if from_start else Begin.LATEST
 
     async def main() -> None:

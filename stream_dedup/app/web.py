@@ -84,6 +84,8 @@ def url_of(listening: socket.socket) -> str:
 class PagesServer(Web):
     """Faust's web server on a socket that is bound already, with our pages in place of Faust's own."""
 
+    mundane_level = "debug"
+
     default_blueprints = ()
     production_blueprints = ()
     debug_blueprints = ()

@@ -50,6 +50,8 @@ class _NoKafka(BootStrategy):
 class _App(faust.App):
     """The Faust app with our web server and without a data folder, which only tables would need."""
 
+    mundane_level = "debug"
+
     BootStrategy = _NoKafka
 
     def __init__(self, plan: WorkerPlan) -> None:
@@ -71,6 +73,8 @@ class _App(faust.App):
 
 class _Worker(faust.Worker):
     """Faust's worker, leaving signals, logs and the terminal to the process that runs it."""
+
+    mundane_level = "debug"
 
     def __init__(self, app: _App) -> None:
         loop = asyncio.get_running_loop()

@@ -1,7 +1,7 @@
 """Weighted words to 64-bit SimHash fingerprints, and the bounded memory of word hashes that makes it quick.
 
 Charikar, "Similarity estimation techniques from rounding algorithms" (STOC 2002); Manku, Jain and Das Sarma, "Detecting
-near-duplicates for web crawling" (WWW 2007): each word votes for or against each bit, as its hash says, with its weight.
+near-duplicates for web crawling" (WWW 2007): each word votes for or against each bit, as its hash says, by its weight.
 """
 
 from collections.abc import Callable, Collection
@@ -21,7 +21,7 @@ def xxh3(seed: int) -> WordHash:
 
 
 class HashMemory(dict[str, int]):
-    """Words and their hashes: `memory[word]` computes what it does not hold, and forgets all once it holds `limit` words.
+    """Words and their hashes: `memory[word]` computes what it does not hold, and forgets all when it has `limit` words.
 
     A word is hashed once instead of once an article; what was forgotten changes the time, never the result. A hundred
     thousand words take about 13 MB.

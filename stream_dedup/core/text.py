@@ -1,4 +1,4 @@
-"""A text made comparable: folded, split into runs of one script, and reduced to the form whose digest finds the same text.
+"""A text made comparable: folded, split into runs of one script, and reduced to the form whose digest finds it again.
 
 Three steps, each a pure function:
 
@@ -48,15 +48,16 @@ _SPACE = r"\s" + _character_class("Zs", "Zl", "Zp")
 _PRIVATE = "\ue000-\uf8ff\U000f0000-\U0010ffff"
 
 # Characters that are not seen: controls (except white space), format characters and what else Unicode lists as default
-# ignorable (DerivedCoreProperties: fillers, joiners, variation selectors, tags), and the noncharacters used as marks below.
+# ignorable (DerivedCoreProperties: fillers, joiners, variation selectors, tags); and the noncharacters used as marks.
+_CONTROLS = bytes([*range(0x09), *range(0x0E, 0x1C), 0x7F])
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
+    "[\x80-\x84\x86-\x9f"
     + _character_class("Cf")
-    + "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
-    + "\ufdd0-\ufdef"
+    + "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufdd0-\ufdef"
+    + "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     + "]+"
 )
-# Superscripts, fractions, circled and squared numbers: NFKC makes plain digits of them, which must not join their neighbours.
+# Superscripts, fractions, circled and squared numbers: NFKC makes digits of them, which must not join their neighbours.
 _NUMBER_SIGN = re.compile(
     "[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070\u2074-\u2079\u2080-\u2089\u2150-\u215f\u2189\u2460-\u249b\u24ea\u3248-\u325f"
     "\u32b1-\u32cb\u3358-\u3370\u3371-\u33fe\U0001f100-\U0001f10a]"
@@ -75,11 +76,10 @@ _TO_SIMPLIFIED = opencc.OpenCC("t2s")
 def fold(text: str) -> str:
     """The text with case, width, compatibility forms and script variants (traditional to simplified) set aside.
 
-    Characters that are not seen and lone surrogates are dropped, and so is white space inside a run of Han. Folding twice
-    changes nothing more.
+    Characters that are not seen and lone surrogates are dropped, and so is white space inside a run of Han. Folding
+    twice changes nothing more.
     """
-    text = text.encode("utf-8", "ignore").decode("utf-8").casefold()
-    text = _UNSEEN.sub("", text)
+    text = text.encode("utf-8", "ignore").translate(None, delete=_CONTROLS).decode("utf-8").casefold()
     text = _replace(text, _WIDE)
     text = _TO_NORMALIZE.sub(_normalize_run, text)
     text = _replace(text, _ONE_SIGN)
@@ -95,7 +95,7 @@ def _replace(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
 
 
 def _normalize_run(match: re.Match[str]) -> str:
-    run = match[0]
+    run = _UNSEEN.sub("", match[0])
     if unicodedata.is_normalized("NFKC", run):
         return run
     run = unicodedata.normalize("NFKC", _NUMBER_SIGN.sub(r" \g<0> ", run)).casefold()
@@ -106,14 +106,14 @@ _RUN = re.compile(f"[{HAN}]+|[{UNSPACED}]+|[^{HAN}{UNSPACED}{_SPACE}{_PUNCTUATIO
 
 
 def runs(folded: str) -> list[str]:
-    """Runs of Han, runs of a script without spaces, and words of all others, in order: letters, marks and digits only."""
+    """Runs of Han, runs of a script without spaces, and words of all others, in order: letters, marks and numbers."""
     return _RUN.findall(folded)
 
 
 # What is kept of a number's punctuation, as noncharacters, which no folded text has of its own.
 _MARKS = {kept: chr(0xFDD0 + place) for place, kept in enumerate(" .,:/'-٫٬")} | {"—": chr(0xFDD6)}
 _GAP = re.compile(f"(\\d)([{_SPACE}{_PRIVATE}{_PUNCTUATION}]+)(?=\\d)")
-# A sign or a decimal point that leads a number: -1.14, -$5, .50; but no sign in covid-19, and none in a dash of two hyphens.
+# A sign or a decimal point that leads a number: -1.14, -$5, .50; but covid-19 has no sign, nor has a dash of hyphens.
 _LEADING = re.compile(
     f"-(?<![^{HAN}{_SPACE}{_PUNCTUATION}{PERCENT}{_SYMBOL}].)(?<![-.].)(?=[{_character_class('Sc')}]?\\.?\\d)"
     r"|\.(?<!\w.)(?<!\..)(?=\d)"
@@ -122,7 +122,7 @@ _ASIDE = re.compile(f"[{_SPACE}{_PRIVATE}{_PUNCTUATION}]+")
 
 
 def comparable(folded: str) -> str:
-    """What two texts must share to be the same: letters, marks, digits, symbols, and the signs and separators of numbers.
+    """What two texts must share to be the same: letters, marks, digits, symbols, the signs and separators of numbers.
 
     White space and other punctuation are set aside, save that between two digits one separator stays. The result is
     for comparing only: a number's signs and separators are in it as noncharacters.
