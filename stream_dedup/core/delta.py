@@ -40,19 +40,22 @@ class Entries:
         start = int(self.id_ends[row - 1]) if row else 0
         return self.id_bytes[start : int(self.id_ends[row])].tobytes().decode("utf-8", "surrogatepass")
 
-    def take(self, rows: NDArray[np.bool_]) -> "Entries":
-        """The entries that a mask of shape (n,) chooses, in the same order."""
+    def take(self, mask: NDArray[np.bool_]) -> "Entries":
+        """The entries that a mask of shape (n,) chooses, in the same order; not copied where it chooses all."""
+        if mask.all():
+            return self
+        rows = np.flatnonzero(mask)
         lengths = np.diff(self.id_ends, prepend=0)
         return Entries(
             scheme=self.scheme,
-            fingerprints=self.fingerprints[rows],
-            signatures=self.signatures[rows],
-            digests=self.digests[rows],
-            times=self.times[rows],
-            sequences=self.sequences[rows],
-            positions=self.positions[rows],
-            id_bytes=self.id_bytes[np.repeat(rows, lengths)],
-            id_ends=np.cumsum(lengths[rows], dtype=np.int64),
+            fingerprints=self.fingerprints.take(rows, axis=0),
+            signatures=self.signatures.take(rows, axis=0),
+            digests=self.digests.take(rows, axis=0),
+            times=self.times.take(rows),
+            sequences=self.sequences.take(rows),
+            positions=self.positions.take(rows),
+            id_bytes=self.id_bytes[np.repeat(mask, lengths)],
+            id_ends=np.cumsum(lengths.take(rows), dtype=np.int64),
         )
 
 
