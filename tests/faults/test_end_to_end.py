@@ -1,6 +1,7 @@
 """The whole path on real Kafka, workers as processes: all committed output, record by record, against the oracle."""
 
 import signal
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,14 +15,18 @@ from tests.flow.outputs import read_outputs
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ARTICLES = 3_000
-START = 1_700_000_000_000
+
+
+def _an_hour_ago() -> int:
+    """Recent, for the raw topic's retention deletes records by their timestamps; ms."""
+    return time.time_ns() // 1_000_000 - 3_600_000
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def filled(broker: str, tmp_path: Path) -> AsyncIterator[Deployment]:
     """A deployment with the flow already published."""
     async with deployment(broker, tmp_path, batch_records="100") as ready:
-        await ready.publish(flow(ARTICLES, seed=1, partitions=PARTITIONS, start=START))
+        await ready.publish(flow(ARTICLES, seed=1, partitions=PARTITIONS, start=_an_hour_ago()))
         yield ready
 
 

@@ -151,7 +151,7 @@ def test_no_other_consumer_is_changed() -> None:
 def test_another_aiokafka_is_noticed() -> None:
     """A method that does not use the name any more cannot be hooked in silence."""
 
-    def method() -> None:
+    async def method() -> None:
         """Uses nothing."""
 
     with pytest.raises(ImportError, match="does not use MemoryRecords"):
