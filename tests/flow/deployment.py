@@ -1,6 +1,5 @@
 """A deployment of its own on the tests' broker: topics, settings, and the flow that is published to it."""
 
-import asyncio
 import contextlib
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -42,19 +41,12 @@ class Deployment:
         return worker(environment, self.logs / f"{name}.log")
 
     async def publish(self, articles: Sequence[Article]) -> None:
-        """Write the articles to the raw topic, in order."""
+        """Write the articles to the raw topic, each partition's in order."""
         async with AIOKafkaProducer(
-            bootstrap_servers=self.broker.connection.bootstrap_servers, enable_idempotence=True, linger_ms=5
+            bootstrap_servers=self.broker.connection.bootstrap_servers, enable_idempotence=True
         ) as producer:
-            deliveries = []
-            for article in articles:
-                # A batch takes null values and keys together, which `send` refuses.
-                batch = producer.create_batch()
-                batch.append(
-                    timestamp=article.timestamp, key=article.key, value=article.value, headers=list(article.headers)
-                )
-                deliveries.append(await producer.send_batch(batch, self.topics.raw, partition=article.partition))
-            await asyncio.gather(*deliveries)
+            for partition in range(PARTITIONS):
+                await _publish_partition(producer, self.topics.raw, partition, articles)
 
     async def decided(self, articles: int) -> None:
         """Wait until so many articles are decided."""
@@ -93,3 +85,20 @@ async def deployment(bootstrap_servers: str, logs: Path, **settings: str) -> Asy
         await create_topics(broker, names, topics, partitions=PARTITIONS, replication=1)
         await check_topics(broker, topics)
         yield Deployment(broker, topics, name, chosen, logs)
+
+
+async def _publish_partition(
+    producer: AIOKafkaProducer, topic: str, partition: int, articles: Sequence[Article]
+) -> None:
+    """In whole batches, which take null keys and values together, as `send` does not."""
+    batch = producer.create_batch()
+    for article in articles:
+        if article.partition != partition:
+            continue
+        record = {"timestamp": article.timestamp, "key": article.key, "value": article.value}
+        if batch.append(**record, headers=list(article.headers)) is None:
+            await (await producer.send_batch(batch, topic, partition=partition))
+            batch = producer.create_batch()
+            batch.append(**record, headers=list(article.headers))
+    if batch.record_count():
+        await (await producer.send_batch(batch, topic, partition=partition))
