@@ -94,25 +94,27 @@ def signatures(hashes: NDArray[np.uint64], counts: NDArray[np.int64]) -> NDArray
     places = owners * BINS + (hashes >> np.uint64(64 - _BIN_BITS)).astype(np.int64)
     minima = np.full(len(counts) * BINS, _EMPTY)
     np.minimum.at(minima, places, hashes)
-    minima = _densify(minima.reshape(-1, BINS))
+    _densify(minima)
     # A borrowed hash gets a bit of its own in each bin: else all that borrow from one bin would agree by one chance.
-    kept = ((minima ^ _SALTS) * _KEEP) >> np.uint64(63)
+    kept = ((minima.reshape(-1, BINS) ^ _SALTS) * _KEEP) >> np.uint64(63)
     return np.packbits(kept.astype(np.bool_), axis=1)
 
 
-def _densify(minima: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Every empty bin with the hash that it borrows; a text without shingles stays empty."""
-    filled = minima.copy()
-    rows, bins = np.nonzero(minima == _EMPTY)
+def _densify(minima: NDArray[np.uint64]) -> None:
+    """Give every empty bin the hash that it borrows; `minima` has n times BINS, one text after the other.
+
+    A text without any hash stays empty.
+    """
+    lenders = minima.copy()
+    empty = np.flatnonzero(minima == _EMPTY)
     for donors in _DONORS:
-        if not len(rows):
-            return filled
-        borrowed = minima[rows, donors[bins]]
-        filled[rows, bins] = borrowed
-        still = borrowed == _EMPTY
-        rows, bins = rows[still], bins[still]
-    filled[rows, bins] = minima.min(axis=1)[rows]
-    return filled
+        bins = empty % BINS
+        borrowed = lenders.take(empty - bins + donors.take(bins))
+        minima[empty] = borrowed
+        empty = empty[borrowed == _EMPTY]
+        if not len(empty):
+            return
+    minima[empty] = lenders.reshape(-1, BINS).min(axis=1)[empty // BINS]
 
 
 def estimated_jaccard(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> NDArray[np.float64]:
