@@ -29,8 +29,8 @@ _BLOCK = 128
 class HashMemory(dict[str, int]):
     """Words and their hashes: `memory[word]` computes what it does not hold, and forgets all when it has `limit` words.
 
-    A word is hashed once instead of once an article; what was forgotten changes the time, never the result. Words longer
-    than _LONGEST are not held, so that the memory is bounded in bytes as well: 200,000 words of Chinese take 30 MB.
+    A word is hashed once instead of once an article; what was forgotten changes the time, never the result. Words
+    longer than _LONGEST are not held, so that the memory is bounded in bytes as well: 200,000 of Chinese take 30 MB.
     """
 
     def __init__(self, word_hash: WordHash, limit: int = 200_000) -> None:

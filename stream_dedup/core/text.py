@@ -23,8 +23,6 @@ UNSPACED = (
     "\u1780-\u17d3\u17d7\u17dc-\u17dd"  # Khmer
 )
 """Scripts that put no space between words, their vowel signs and tone marks included."""
-
-
 PERCENT = "%‰‱٪"
 """Punctuation by its Unicode category that carries meaning all the same: 3.5% is not 3.5."""
 
@@ -112,7 +110,8 @@ def runs(folded: str) -> list[str]:
 
 
 # What is kept of a number's punctuation, as noncharacters, which no folded text has of its own.
-_MARKS = {kept: chr(0xFDD0 + place) for place, kept in enumerate(" .,:/'-٫٬")} | {"—": chr(0xFDD6)}
+_MARKS = {kept: chr(0xFDD0 + place) for place, kept in enumerate(" .,:/'-٫٬")}
+_MARKS["—"] = _MARKS["-"]
 _GAP = re.compile(f"(\\d)([{_SPACE}{_PRIVATE}{_PUNCTUATION}]+)(?=\\d)")
 # A sign or a decimal point that leads a number: -1.14, -$5, .50; but covid-19 has no sign, nor has a dash of hyphens.
 _LEADING = re.compile(

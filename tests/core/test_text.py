@@ -153,6 +153,6 @@ def test_unseen_characters_are_dropped() -> None:
 
 
 def test_a_heap_of_marks_does_not_hold_up_the_stream() -> None:
-    """Marks in the wrong order on one letter, 200,000 of them, are folded in seconds; sorted at once they take minutes."""
+    """200,000 marks in the wrong order on one letter are folded in seconds; sorted at once they take minutes."""
     heap = "a" + "\u0301\u0323" * 100_000
     assert len(heap) - 1000 < len(text.fold(heap)) <= len(heap)
