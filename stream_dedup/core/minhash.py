@@ -124,7 +124,8 @@ def _choose(lenders: NDArray[np.uint64], bins: NDArray[np.int64]) -> NDArray[np.
     hashes = lenders[lenders != _EMPTY]
     if not len(hashes):
         return np.full(len(bins), _EMPTY)
-    return hashes[((hashes[:, None] ^ _SALTS[bins]) * _MIX[0]).argmin(axis=0)]
+    permuted: NDArray[np.uint64] = (hashes[:, None] ^ _SALTS[bins]) * _MIX[0]
+    return hashes.take(permuted.argmin(axis=0))
 
 
 def estimated_jaccard(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> NDArray[np.float64]:
