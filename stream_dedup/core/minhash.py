@@ -121,10 +121,10 @@ def _densify(minima: NDArray[np.uint64]) -> None:
 
 def _choose(lenders: NDArray[np.uint64], bins: NDArray[np.int64]) -> NDArray[np.uint64]:
     """For each of these bins one of a short text's hashes: the smallest under a permutation of the bin's own."""
-    hashes = lenders[lenders != _EMPTY]
+    hashes: NDArray[np.uint64] = lenders[lenders != _EMPTY]
     if not len(hashes):
         return np.full(len(bins), _EMPTY)
-    chosen: NDArray[np.int64] = ((hashes[:, None] ^ _SALTS[bins]) * _MIX[0]).argmin(axis=0)
+    chosen = ((hashes[:, None] ^ _SALTS[bins]) * _MIX[0]).argmin(axis=0)
     return hashes.take(chosen)
 
 
