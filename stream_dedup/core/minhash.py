@@ -124,8 +124,8 @@ def _choose(lenders: NDArray[np.uint64], bins: NDArray[np.int64]) -> NDArray[np.
     hashes: NDArray[np.uint64] = lenders[lenders != _EMPTY]
     if not len(hashes):
         return np.full(len(bins), _EMPTY)
-    chosen = ((hashes[:, None] ^ _SALTS[bins]) * _MIX[0]).argmin(axis=0)
-    return hashes.take(chosen)
+    chosen: NDArray[np.int64] = ((hashes[:, None] ^ _SALTS[bins]) * _MIX[0]).argmin(axis=0)
+    return hashes[chosen]
 
 
 def estimated_jaccard(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> NDArray[np.float64]:
