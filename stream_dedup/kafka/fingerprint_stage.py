@@ -1,5 +1,6 @@
 """The fingerprint stage: raw articles in, the same articles with what their text comes to out. It keeps no state."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,11 @@ from stream_dedup.kafka.records import (
     has_unreadable_key,
 )
 from stream_dedup.kafka.transport import Broker, Input, Message, Record
+
+SETTLING = 1.0
+"""Seconds between the answer to a commit and its markers in all logs; milliseconds, unless a broker is very busy."""
+FETCH_WAIT = 0.5
+"""Seconds to wait for records that are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +60,29 @@ class FingerprintStage:
     async def open(self, committed: int | None) -> int:
         """Where to read from; there is no state to restore."""
         log = await self._broker.bounds(self._of.topic, self._of.partition)
-        fingerprinted = await self._broker.bounds(self._fingerprinted, 0)
-        offsets = await self._broker.committed(self._of.group, self._of.topic)
         if committed is not None:
-            offsets[self._of.partition] = committed
-        return fingerprint_start(self._of, offsets, log, fingerprinted).offset
+            return fingerprint_start(self._of, {self._of.partition: committed}, log, fingerprinted=True).offset
+        fingerprinted = await self._anything_fingerprinted()
+        offsets = await self._broker.committed(self._of.group, self._of.topic)
+        if fingerprinted and not offsets:
+            # Another partition's first commit may be seen in one log a moment before it is seen in the other.
+            await asyncio.sleep(SETTLING)
+            offsets = await self._broker.committed(self._of.group, self._of.topic)
+        return fingerprint_start(self._of, offsets, log, fingerprinted=fingerprinted).offset
+
+    async def _anything_fingerprinted(self) -> bool:
+        """Whether an article was ever fingerprinted; aborted transactions, which take offsets too, do not count."""
+        bounds = await self._broker.bounds(self._fingerprinted, 0)
+        if bounds.start > 0:
+            return True  # deleted, because it was decided
+        source = await self._broker.source(self._fingerprinted, 0, 0)
+        try:
+            while source.position < bounds.end:
+                if await source.fetch(1, FETCH_WAIT):
+                    return True
+        finally:
+            await source.close()
+        return False
 
     def process(self, records: Sequence[Record]) -> Batch:
         """Read and fingerprint a batch."""

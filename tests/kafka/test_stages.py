@@ -6,6 +6,8 @@ import pytest
 
 from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.errors import LogRefusedError
+from stream_dedup.kafka.fingerprint_stage import FingerprintStage, Reading
+from stream_dedup.kafka.memory import MemoryBroker
 from stream_dedup.kafka.transport import Input, Message
 from stream_dedup.testing import CHANGELOG, FINGERPRINTED, HOUR, OUTPUTS, RAW, STATISTICS, Output, StreamDriver, Trial
 
@@ -301,6 +303,22 @@ def test_a_broken_chain_is_refused() -> None:
             driver.read()
 
 
+@pytest.mark.parametrize("trimmed", [False, True], ids=["still there", "decided and deleted"])
+async def test_lost_offsets_of_fingerprinted_articles_are_refused(*, trimmed: bool) -> None:
+    """Where articles were fingerprinted and the group knows nothing of it, starting over would repeat them."""
+    broker = MemoryBroker()
+    for topic in (RAW, FINGERPRINTED):
+        broker.create_topic(topic, 1)
+        await broker.publish(Message(topic, 0, 0, None, b"{}"))
+    if trimmed:
+        await broker.delete_before(FINGERPRINTED, 0, 1)
+    trial = Trial()
+    reading = Reading(trial.fields, trial.profile.scheme, trial.min_words, trial.max_article_bytes, trial.future_skew)
+    stage = FingerprintStage(broker, Input("group", RAW, 0), FINGERPRINTED, reading, lambda: 0)
+    with pytest.raises(LogRefusedError, match="lost or have expired"):
+        await stage.open(None)
+
+
 def test_trimming_keeps_what_a_restart_needs(driver: StreamDriver) -> None:
     """Decided input and outlived changelog records go; the index restored from the rest is the same."""
     for _ in range(8):
@@ -314,3 +332,13 @@ def test_trimming_keeps_what_a_restart_needs(driver: StreamDriver) -> None:
     driver.restart()
     driver.read()
     assert driver.decide_stage.decider.digest() == before
+
+
+def test_the_very_first_record_may_be_refused() -> None:
+    """What an aborted first transaction leaves in a log is no sign of a lost index or of lost offsets."""
+    limit = 2_000
+    with StreamDriver(Trial(partitions=1, max_message_bytes=limit, batch_records=1)) as driver:
+        driver.pipe(_article("x" * 3 * limit, id="big"))
+        driver.pipe(_article("词" * limit, id="bigger than the internal topic takes"))
+        driver.pipe(_article(OTHER))
+        assert [output.header("dedup-kind") for output in driver.read()] == ["unreadable", "unreadable", "new"]
