@@ -60,6 +60,9 @@ class Input:
         """Bound to the partition, since aiokafka has no KIP-447: so a new owner fences the one before."""
         return f"{self.group}-{self.topic}-{self.partition}"
 
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
 
 class Source(Protocol):
     """Reads one partition in order; only committed records."""
