@@ -75,6 +75,7 @@ class DecideStage:
         self._partitions: dict[str, int] = {}
         self._decider: Decider | None = None
         self._followed = 0  # the changelog offset up to which the decider is known to be brought
+        self._end_seen: int | None = None  # its end as tidy saw it, until a commit proves that all below it is ours
         self._rules: int | None = None  # hash of the rules under which the last batch was decided
         self._trimmer = Trimmer()
         self._tidied = monotonic()
@@ -94,26 +95,26 @@ class DecideStage:
         """Restore the index up to the changelog's end; the offset to read from."""
         topics = {*self._outputs.routes.values()}
         self._partitions = {topic: await self._broker.partitions(topic) for topic in sorted(topics)}
-        changelog = self._outputs.changelog
+        changelog = await self._broker.bounds(self._outputs.changelog, 0)
+        self._end_seen = None
         self._decider = await restore(
             self._broker,
+            self._outputs.changelog,
             changelog,
             from_offset=self._followed,
-            decider=self._decider,
+            decider=self._decider if self._decider is not None and self._decider.position else None,
             new=self._new,
             applied=self._follow,
             progressed=self._progressed,
         )
-        log_bounds = await self._broker.bounds(self._of.topic, self._of.partition)
-        changelog_bounds = await self._broker.bounds(changelog, 0)
+        input_log = await self._broker.bounds(self._of.topic, self._of.partition)
         restored = None if self._decider is None else self._decider.position
-        start = decide_start(self._of, restored, committed, log_bounds, changelog_bounds)
+        start = decide_start(self._of, restored, committed, input_log, changelog)
         if start.warning is not None:
             log.warning(start.warning)
         if self._rules is not None and self._rules != self.decider.rules.hash64():
             log.warning("the rules of deciding have changed since the last decided batch; they hold from here on")
-        self._followed = changelog_bounds.end
-        self._trimmer.mark(changelog_bounds.end)
+        self._follow_up_to(changelog.end)
         self._observer.index_entries(len(self.decider))
         return start.offset
 
@@ -174,19 +175,26 @@ class DecideStage:
         """The batch is committed: apply its delta."""
         if batch.delta is None:
             raise ValueError("a decided batch has a delta")
+        if self._end_seen is not None:
+            self._follow_up_to(self._end_seen)
+            self._end_seen = None
         self.decider.apply(batch.delta)
         self._trimmer.follow(batch.delta)
-        self._observer.index_entries(len(self.decider))
+
+    def _follow_up_to(self, end: int) -> None:
+        """All that stands below this offset of the changelog is applied."""
+        self._followed = end
+        self._trimmer.mark(end)
 
     async def tidy(self) -> None:
         """Trim the changelog by what has left the index, and the input by what is decided."""
+        self._observer.index_entries(len(self.decider))
         if self._monotonic() - self._tidied < TIDY_EVERY:
             return
         self._tidied = self._monotonic()
         changelog = self._outputs.changelog
-        # Everything applied so far stands below the log's end, whatever else does.
-        self._followed = (await self._broker.bounds(changelog, 0)).end
-        self._trimmer.mark(self._followed)
+        # Another owner may have written there already, without our knowing: our next commit would fail then.
+        self._end_seen = (await self._broker.bounds(changelog, 0)).end
         horizon = self.decider.clock.horizon(self.decider.rules.window)
         below = self._trimmer.outlived(horizon, self.decider.evicted_below)
         if below is not None:

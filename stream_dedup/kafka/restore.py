@@ -1,22 +1,24 @@
 """Reading the changelog into a decider, record by record, with the chain checked."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 
 from stream_dedup.core.decider import Decider
 from stream_dedup.core.delta import Delta
 from stream_dedup.errors import LogRefusedError
 from stream_dedup.kafka.changelog import decode_delta
-from stream_dedup.kafka.transport import Broker, Record
+from stream_dedup.kafka.threads import in_thread
+from stream_dedup.kafka.transport import Bounds, Broker, Record
 
 SLICE = 200
-"""Records applied at a time, in a thread, so that heartbeats and health checks go on meanwhile."""
+"""Records applied at a time, in a thread."""
 FETCH_WAIT = 0.5
+"""Seconds to wait for records that are there."""
 
 
 async def restore(
     broker: Broker,
     topic: str,
+    bounds: Bounds,
     *,
     from_offset: int,
     decider: Decider | None,
@@ -29,29 +31,37 @@ async def restore(
     Args:
         broker: where the changelog stands.
         topic: the changelog; it has one partition.
+        bounds: what it holds.
         from_offset: the changelog offset up to which `decider` has been brought.
         decider: one that stands at an earlier record, kept from an earlier ownership; None to begin.
         new: makes an empty decider at an input position.
         applied: called with each record's offset and delta once it is applied.
-        progressed: called after each slice.
+        progressed: called after each slice; not while the broker gives nothing.
 
     Returns:
         The decider, None where the changelog holds no record.
 
     Raises:
-        LogRefusedError: the chain is broken, or a record is no delta.
+        LogRefusedError: the chain is broken, a record is no delta, or the changelog ends before `from_offset`.
     """
-    bounds = await broker.bounds(topic, 0)
+    # One record at least has brought it to where it stands, and the last one is never deleted.
+    if decider is not None and bounds.end < max(from_offset, 1):
+        raise LogRefusedError(
+            f"{topic} ends at offset {bounds.end}, but the index was brought up to {from_offset}: the changelog was "
+            "made anew or has lost its end, and the index could not be restored from it after the next start"
+        )
     if decider is not None and from_offset < bounds.start:
         decider = None  # its next records are trimmed: only the whole changelog still makes a chain
     offset = bounds.start if decider is None else from_offset
     source = await broker.source(topic, 0, offset)
     try:
         while source.position < bounds.end:
+            before = source.position
             records = await source.fetch(SLICE, FETCH_WAIT)
             if records:
-                decider = await asyncio.to_thread(_apply, decider, records, new, applied)
-            progressed()
+                decider = await in_thread(_apply, decider, records, new, applied)
+            if source.position > before:
+                progressed()
     finally:
         await source.close()
     return decider

@@ -1,8 +1,10 @@
 """Both stages together, without a broker: every kind, every rule of time, every header."""
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
+from structlog.testing import capture_logs
 
 from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.errors import LogRefusedError
@@ -342,3 +344,41 @@ def test_the_very_first_record_may_be_refused() -> None:
         driver.pipe(_article("词" * limit, id="bigger than the internal topic takes"))
         driver.pipe(_article(OTHER))
         assert [output.header("dedup-kind") for output in driver.read()] == ["unreadable", "unreadable", "new"]
+
+
+def test_an_owner_that_was_replaced_unawares_can_come_back(driver: StreamDriver) -> None:
+    """Stopped, replaced, going on without knowing: what its successor wrote is not taken for applied."""
+    replaced = driver.decide_stage
+    driver.restart()
+    driver.pipe(_article(OTHER))
+    driver.read()
+    driver.advance(60_000)
+
+    async def go_on() -> None:
+        await replaced.tidy()
+        await replaced.open((await driver.broker.committed("trial.decide", FINGERPRINTED))[0])
+
+    asyncio.run(go_on())
+    assert replaced.decider.digest() == driver.decide_stage.decider.digest()
+
+
+@pytest.mark.parametrize(("texts", "end"), [((), 0), ((NEAR, OTHER, NEWS), 1)], ids=["empty", "shorter"])
+def test_a_changelog_made_anew_under_a_standby_is_refused(driver: StreamDriver, texts: tuple[str], end: int) -> None:
+    """Its index would be right now, and lost at the next start."""
+    for text in texts:
+        driver.pipe(_article(text))
+        driver.read()
+        driver.advance(60_000)
+    driver.broker.create_topic(CHANGELOG, 1)
+    driver.broker.log(CHANGELOG, 0).end = end
+    with pytest.raises(LogRefusedError, match=rf"stream-dedup\.index ends at offset {end}, but .* brought up to \d"):
+        asyncio.run(driver.decide_stage.open(driver.decide_stage.decider.position))
+
+
+def test_a_first_start_that_is_repeated_warns_of_nothing() -> None:
+    """Before the first batch there is neither an offset nor a changelog, however often the partition is taken."""
+    with StreamDriver() as driver, capture_logs() as logs:
+        for _ in range(2):
+            assert asyncio.run(driver.decide_stage.open(None)) == 0
+            assert len(driver.decide_stage.decider) == 0
+    assert logs == []
