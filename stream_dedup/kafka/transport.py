@@ -98,6 +98,7 @@ class Transactions(Protocol):
 
         Raises:
             TransactionFailedError: the broker did not answer in time.
+            BrokerRefusedError: it denies the right to.
         """
         ...
 
@@ -108,6 +109,7 @@ class Transactions(Protocol):
             RecordTooLargeError: the broker refuses a message for its size; nothing was committed.
             TransactionFailedError: it is not known whether it committed.
             FencedError: another owner has the id.
+            BrokerRefusedError: the broker denies a right to write.
         """
         ...
 
