@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from stream_dedup.core.article import Article, Fields, parse_article
 from stream_dedup.core.scheme import Scheme
@@ -119,16 +120,11 @@ class FingerprintStage:
     def _contents(self, articles: Sequence[Article | SetAside]) -> list[Sketch | SetAside]:
         readable = [article.text for article in articles if isinstance(article, Article)]
         sketches = self._reading.scheme.fingerprint(readable)
-        rows = iter(range(len(readable)))
-        contents: list[Sketch | SetAside] = []
-        for article in articles:
-            if isinstance(article, SetAside):
-                contents.append(article)
-                continue
-            row = next(rows)
-            enough = sketches.words[row] >= self._reading.min_words
-            contents.append(sketches.row(row) if enough else SetAside(Kind.UNFINGERPRINTABLE))
-        return contents
+        rows = count()
+        return [
+            article if isinstance(article, SetAside) else sketches.content(next(rows), self._reading.min_words)
+            for article in articles
+        ]
 
     def _message(self, record: Record, handover: Handover, now: int) -> Message:
         headers = (*escape_keys(clean_headers(record.headers)), (HANDOVER, encode_handover(handover)))
