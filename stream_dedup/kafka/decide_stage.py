@@ -4,7 +4,7 @@ One transaction holds a batch's outputs, one changelog record, one statistics re
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -138,7 +138,7 @@ class DecideStage:
     def refuse(self, record: Record, keep: int) -> DecidedBatch:
         """The record as rejected, cut so that the broker takes it."""
         handover = decode_handover(record)
-        shorter, reason = cut(record, keep)
+        shorter, reason = cut(replace(record, headers=clean_headers(record.headers)), keep)
         submission = Submission(handover.position, handover.id, handover.time, SetAside(Kind.UNREADABLE, reason))
         return self._decide([shorter], [handover], [submission])
 

@@ -1,6 +1,7 @@
 """The transactional loop, over a processor that copies and on the in-memory transport with faults."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -131,13 +132,18 @@ class Run:
         return [record.value or b"" for record in self.broker.log("out", 0).records]
 
 
-async def _prepared(values: Sequence[bytes], batch_records: int = 4, broker: FaultyBroker | None = None) -> Run:
+async def _prepared(
+    values: Sequence[bytes],
+    batch_records: int = 4,
+    broker: FaultyBroker | None = None,
+    processor: Callable[[MemoryBroker], Copier] | None = None,
+) -> Run:
     broker = broker or FaultyBroker()
     broker.create_topic("in", 1, 10_000)
     broker.create_topic("out", 1, LIMIT)
     for value in values:
         await broker.publish(Message("in", 0, 0, None, value))
-    copier, watcher = Copier(broker), Watcher(len(values))
+    copier, watcher = (processor or Copier)(broker), Watcher(len(values))
     loop = PartitionLoop(
         broker,
         OF,
@@ -216,6 +222,26 @@ async def test_offsets_are_last_record_plus_one() -> None:
     run.broker.log("in", 0).end += 5  # markers behind the last record
     await run.loop.run(run.watcher.stop)
     assert await run.broker.committed("group", "in") == {0: 10}
+
+
+async def test_the_event_loop_is_left_free() -> None:
+    """Deciding takes long, and applying may merge millions of entries: heartbeats go on meanwhile."""
+    threads: list[int] = []
+
+    class Threaded(Copier):
+        def process(self, records: Sequence[Record]) -> Batch:
+            threads.append(threading.get_ident())
+            return super().process(records)
+
+        def applied(self, batch: Batch) -> None:
+            threads.append(threading.get_ident())
+            super().applied(batch)
+
+    run = await _prepared(VALUES, len(VALUES), processor=Threaded)
+    await run.loop.run(run.watcher.stop)
+    assert run.output == VALUES
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
 
 
 async def test_batches_are_bounded() -> None:

@@ -10,6 +10,7 @@ from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.errors import LogRefusedError
 from stream_dedup.kafka.fingerprint_stage import FingerprintStage, Reading
 from stream_dedup.kafka.memory import MemoryBroker
+from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.transport import Input, Message
 from stream_dedup.testing import CHANGELOG, FINGERPRINTED, HOUR, OUTPUTS, RAW, STATISTICS, Output, StreamDriver, Trial
 
@@ -263,11 +264,12 @@ def test_routes(routes: dict[Kind, Verdict], kinds: list[str], topics: list[str]
 
 def test_a_record_that_the_output_refuses_is_rejected_and_cut(driver: StreamDriver) -> None:
     """The broker's limit is found out, the record's beginning goes to rejected with the reason, the rest goes on."""
-    driver.pipe(_article(OTHER + " " + "x" * (driver.trial.max_message_bytes + 10), id="big"))
+    driver.pipe(_article(OTHER + " " + "x" * (driver.trial.max_message_bytes + 10), id="big"), headers=(("own", b"1"),))
+    size = size_of(driver.broker.log(RAW, 0).records[-1])
     driver.pipe(_article(OTHER, id="small"))
     outputs = {output.header("dedup-kind"): output for output in driver.read()}
     assert outputs.keys() == {"unreadable", "new"}
-    assert "the broker refuses a record" in (outputs["unreadable"].header("dedup-reason") or "")
+    assert f"the broker refuses a record of {size} bytes" in (outputs["unreadable"].header("dedup-reason") or "")
     assert (outputs["unreadable"].record.value or b"").startswith(b'{"id":"big"')
 
 
