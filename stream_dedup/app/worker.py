@@ -6,6 +6,7 @@ and fed by a small reader of committed records.
 """
 
 import asyncio
+import logging
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,6 +51,7 @@ class _NoKafka(BootStrategy):
 class _App(faust.App):
     """The Faust app with our web server and without a data folder, which only tables would need."""
 
+    logger = logging.getLogger("mode")
     mundane_level = "debug"
 
     BootStrategy = _NoKafka
@@ -74,6 +76,7 @@ class _App(faust.App):
 class _Worker(faust.Worker):
     """Faust's worker, leaving signals, logs and the terminal to the process that runs it."""
 
+    logger = logging.getLogger("mode")
     mundane_level = "debug"
 
     def __init__(self, app: _App) -> None:
