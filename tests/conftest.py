@@ -2,13 +2,20 @@
 
 from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
 
-from stream_dedup.kafka.local_broker import local_broker
+from stream_dedup.kafka.local_broker import LocalBroker, local_broker
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def broker() -> AsyncIterator[str]:
-    """Bootstrap servers of one real Kafka for the whole run: tests make topics and groups with names of their own."""
+async def running_broker() -> AsyncIterator[LocalBroker]:
+    """One real Kafka for the whole run."""
     async with local_broker() as running:
-        yield running.bootstrap_servers
+        yield running
+
+
+@pytest.fixture(scope="session")
+def broker(running_broker: LocalBroker) -> str:
+    """Bootstrap servers of the run's Kafka: tests make topics and groups with names of their own."""
+    return running_broker.bootstrap_servers

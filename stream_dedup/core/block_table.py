@@ -67,6 +67,19 @@ def flips(radius: int, block: int) -> NDArray[np.int64]:
     bound in every block is at least radius + 1 away (the generalised pigeonhole principle of multi-index hashing,
     Norouzi, Punjani and Fleet, "Fast Search in Hamming Space with Multi-Index Hashing", CVPR 2012).
     """
-    bits = (radius - block) // BLOCKS
-    masks = [sum(1 << bit for bit in chosen) for k in range(bits + 1) for chosen in combinations(range(BLOCK_BITS), k)]
+    counts = range(_bits(radius, block) + 1)
+    masks = [sum(1 << bit for bit in chosen) for k in counts for chosen in combinations(range(BLOCK_BITS), k)]
     return np.array(masks, np.int64)
+
+
+def met_before(differing: NDArray[np.uint64], radius: int, block: int) -> NDArray[np.bool_]:
+    """Whether an earlier block has met a pair already, whose values differ in these bits; shape (n,) both."""
+    met = np.zeros(len(differing), np.bool_)
+    for earlier in range(block):
+        met |= np.bitwise_count(block_of(differing, earlier)) <= _bits(radius, earlier)
+    return met
+
+
+def _bits(radius: int, block: int) -> int:
+    """How many flipped bits a block allows, -1 where it need not be asked."""
+    return max(-1, (radius - block) // BLOCKS)

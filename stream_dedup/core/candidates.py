@@ -1,19 +1,22 @@
 """Candidates: live kept articles that an article may repeat, found for a whole batch at once, earlier ones included."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from stream_dedup.core.delta import Entries
 from stream_dedup.core.index import Hits, OpenRun, Run
-from stream_dedup.core.sketch import DIGEST_BYTES, SIGNATURE_BYTES, Sketch, Submission
 
 Similarity: TypeAlias = Callable[[NDArray[np.uint8], NDArray[np.uint8]], NDArray[np.float64]]
 """Estimates the Jaccard similarity of n pairs of signatures: (n, SIGNATURE_BYTES) twice -> (n,), 0 to 1."""
+PAIRS_AT_ONCE = 1 << 16
+"""Bound on the pairs whose signatures are gathered in one step: 8 MB."""
+ROWS_AT_ONCE = 1024
+"""Bound on the articles that are compared with their whole batch in one step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +28,6 @@ class Criterion:
     threshold: float
     """Estimated Jaccard similarity that it reaches, 0 to 1."""
     similarity: Similarity
-
-
-PAIRS_AT_ONCE = 1 << 16
-"""Bound on the pairs whose signatures are gathered in one step: 8 MB."""
-ROWS_AT_ONCE = 1024
-"""Bound on the articles that are compared with their whole batch in one step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +129,10 @@ def find_candidates(
         horizons: for each row of the batch, the event time that a live entry is above.
         evicted_below: entries with a lower sequence have left before the batch.
     """
-    same = [run.same(batch.fingerprints, batch.digests) for run in runs]
-    near = [run.near(batch.fingerprints, criterion.radius) for run in runs]
-    for first in range(0, len(batch), ROWS_AT_ONCE):
-        own_same, own_near = _earlier_in_batch(batch, first, criterion.radius)
-        same.append(own_same)
-        near.append(own_near)
+    same = chain(*(run.same(batch.fingerprints, batch.digests) for run in runs), _same_in_batch(batch))
+    near = chain(
+        *(run.near(batch.fingerprints, criterion.radius) for run in runs), _near_in_batch(batch, criterion.radius)
+    )
     return _sorted_by_article(
         batch,
         same=[hits.live(horizons, evicted_below) for hits in same],
@@ -145,16 +140,23 @@ def find_candidates(
     )
 
 
-def _earlier_in_batch(batch: Entries, first: int, radius: int) -> tuple[Hits, Hits]:
-    """Same and near pairs within the batch, for ROWS_AT_ONCE rows of it: each article with those before it."""
-    whole = OpenRun(batch)
-    fingerprints = batch.fingerprints[first : first + ROWS_AT_ONCE]
-    same = whole.same(fingerprints, batch.digests[first : first + ROWS_AT_ONCE])
-    near = whole.near(fingerprints, radius)
-    return _earlier(same, first), _earlier(near, first)
+def _same_in_batch(batch: Entries) -> Iterator[Hits]:
+    """Each article with those before it that have the same digest."""
+    for first in range(0, len(batch), ROWS_AT_ONCE):
+        rows = slice(first, first + ROWS_AT_ONCE)
+        for hits in OpenRun(batch).same(batch.fingerprints[rows], batch.digests[rows]):
+            yield _earlier(hits, first)
+
+
+def _near_in_batch(batch: Entries, radius: int) -> Iterator[Hits]:
+    """Each article with those before it that are within the radius."""
+    for first in range(0, len(batch), ROWS_AT_ONCE):
+        for hits in OpenRun(batch).near(batch.fingerprints[first : first + ROWS_AT_ONCE], radius):
+            yield _earlier(hits, first)
 
 
 def _earlier(hits: Hits, first: int) -> Hits:
+    """Pairs with an article before, where the first query is this row of the batch."""
     queries = hits.queries + first
     return Hits(hits.entries, queries, hits.rows, hits.distances).where(hits.rows < queries)
 
@@ -192,34 +194,3 @@ def _sorted_by_article(
         similarities=np.concatenate([similarities for _, similarities, _ in every])[order],
         exact=np.concatenate([np.full(len(hits.rows), exact) for hits, _, exact in every])[order],
     )
-
-
-def position_hash(position: str) -> int:
-    """The 64-bit hash by which an entry knows the article's position."""
-    return xxhash.xxh3_64_intdigest(position.encode("utf-8", "surrogatepass"))
-
-
-def entries_of(scheme: str, sketched: Sequence[tuple[int, Submission, Sketch]]) -> Entries:
-    """The entries that one or more fingerprinted articles of a scheme become if they are kept.
-
-    Args:
-        scheme: the scheme's name.
-        sketched: sequence, article and its sketch, in order of sequence.
-    """
-    ids = [submission.id.encode("utf-8", "surrogatepass") for _, submission, _ in sketched]
-    sketches = [sketch for _, _, sketch in sketched]
-    return Entries(
-        scheme=scheme,
-        fingerprints=np.array([sketch.fingerprints for sketch in sketches], np.uint64),
-        signatures=_rows([sketch.signature for sketch in sketches], SIGNATURE_BYTES),
-        digests=_rows([sketch.digest for sketch in sketches], DIGEST_BYTES).view("<u8").astype(np.uint64),
-        times=np.array([submission.time for _, submission, _ in sketched], np.int64),
-        sequences=np.array([sequence for sequence, _, _ in sketched], np.int64),
-        positions=np.array([position_hash(submission.position) for _, submission, _ in sketched], np.uint64),
-        id_bytes=np.frombuffer(b"".join(ids), np.uint8),
-        id_ends=np.cumsum([len(one) for one in ids], dtype=np.int64),
-    )
-
-
-def _rows(values: Sequence[bytes], width: int) -> NDArray[np.uint8]:
-    return np.frombuffer(b"".join(values), np.uint8).reshape(len(values), width)

@@ -7,8 +7,8 @@ import numpy as np
 import xxhash
 
 from stream_dedup.core.block_table import MAX_RADIUS
-from stream_dedup.core.candidates import Criterion, Similarity, entries_of, find_candidates
-from stream_dedup.core.delta import Delta, Entries, joined
+from stream_dedup.core.candidates import Criterion, Similarity, find_candidates
+from stream_dedup.core.delta import Delta, Entries, entries_of, joined
 from stream_dedup.core.eviction import Occupancy, census, roomy
 from stream_dedup.core.index import Index
 from stream_dedup.core.judging import Comparison, Judge
@@ -200,10 +200,10 @@ class Decider:
         limit = self.rules.max_entries
         if len(self) + len(horizons) <= limit:
             return roomy(limit, self._evicted_below, len(self))
-        parts = (run.entries for index in self._indices.values() for run in index.runs)
+        schemes = [[run.entries for run in index.runs] for index in self._indices.values()]
         before = self._clock.horizon(self.rules.window)
         after = horizons[-1] if horizons else before
-        return census(limit, self._evicted_below, parts, (before, after), len(horizons))
+        return census(limit, self._evicted_below, schemes, (before, after))
 
 
 def _update(state: xxhash.xxh3_128, scheme: str, live: Entries) -> None:

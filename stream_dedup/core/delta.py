@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
-from stream_dedup.core.sketch import SIGNATURE_BYTES
+from stream_dedup.core.sketch import DIGEST_BYTES, SIGNATURE_BYTES, Sketch, Submission
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,20 +40,54 @@ class Entries:
         start = int(self.id_ends[row - 1]) if row else 0
         return self.id_bytes[start : int(self.id_ends[row])].tobytes().decode("utf-8", "surrogatepass")
 
-    def take(self, rows: NDArray[np.bool_]) -> "Entries":
-        """The entries that a mask of shape (n,) chooses, in the same order."""
+    def take(self, mask: NDArray[np.bool_]) -> "Entries":
+        """The entries that a mask of shape (n,) chooses, in the same order; not copied where it chooses all."""
+        if mask.all():
+            return self
+        rows = np.flatnonzero(mask)
         lengths = np.diff(self.id_ends, prepend=0)
         return Entries(
             scheme=self.scheme,
-            fingerprints=self.fingerprints[rows],
-            signatures=self.signatures[rows],
-            digests=self.digests[rows],
-            times=self.times[rows],
-            sequences=self.sequences[rows],
-            positions=self.positions[rows],
-            id_bytes=self.id_bytes[np.repeat(rows, lengths)],
-            id_ends=np.cumsum(lengths[rows], dtype=np.int64),
+            fingerprints=self.fingerprints.take(rows, axis=0),
+            signatures=self.signatures.take(rows, axis=0),
+            digests=self.digests.take(rows, axis=0),
+            times=self.times.take(rows),
+            sequences=self.sequences.take(rows),
+            positions=self.positions.take(rows),
+            id_bytes=self.id_bytes[np.repeat(mask, lengths)],
+            id_ends=np.cumsum(lengths.take(rows), dtype=np.int64),
         )
+
+
+def position_hash(position: str) -> int:
+    """The 64-bit hash by which an entry knows the article's position."""
+    return xxhash.xxh3_64_intdigest(position.encode("utf-8", "surrogatepass"))
+
+
+def entries_of(scheme: str, sketched: Sequence[tuple[int, Submission, Sketch]]) -> Entries:
+    """The entries that one or more fingerprinted articles of a scheme become if they are kept.
+
+    Args:
+        scheme: the scheme's name.
+        sketched: sequence, article and its sketch, in order of sequence.
+    """
+    ids = [submission.id.encode("utf-8", "surrogatepass") for _, submission, _ in sketched]
+    sketches = [sketch for _, _, sketch in sketched]
+    return Entries(
+        scheme=scheme,
+        fingerprints=np.array([sketch.fingerprints for sketch in sketches], np.uint64),
+        signatures=_rows([sketch.signature for sketch in sketches], SIGNATURE_BYTES),
+        digests=_rows([sketch.digest for sketch in sketches], DIGEST_BYTES).view("<u8").astype(np.uint64),
+        times=np.array([submission.time for _, submission, _ in sketched], np.int64),
+        sequences=np.array([sequence for sequence, _, _ in sketched], np.int64),
+        positions=np.array([position_hash(submission.position) for _, submission, _ in sketched], np.uint64),
+        id_bytes=np.frombuffer(b"".join(ids), np.uint8),
+        id_ends=np.cumsum([len(one) for one in ids], dtype=np.int64),
+    )
+
+
+def _rows(values: Sequence[bytes], width: int) -> NDArray[np.uint8]:
+    return np.frombuffer(b"".join(values), np.uint8).reshape(len(values), width)
 
 
 def no_entries(scheme: str, fingerprints: int) -> Entries:

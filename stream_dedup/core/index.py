@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stream_dedup.core.block_table import BLOCKS, BlockTable, block_of, block_table, flips
+from stream_dedup.core.block_table import BLOCKS, BlockTable, block_of, block_table, flips, met_before
 from stream_dedup.core.delta import Entries, joined, no_entries
 
 OPEN_ENTRIES = 1024
@@ -53,12 +53,15 @@ class Run(Protocol):
         """All of them, dead ones too."""
         ...
 
-    def near(self, fingerprints: NDArray[np.uint64], radius: int) -> Hits:
-        """Entries within the radius on any fingerprint; fingerprints of shape (n, fingerprints of the scheme)."""
+    def near(self, fingerprints: NDArray[np.uint64], radius: int) -> Iterator[Hits]:
+        """Entries within the radius on any fingerprint, each once; fingerprints of (n, fingerprints of the scheme).
+
+        They come in bounded portions: whoever shuffles one text's words makes entries of one fingerprint by thousands.
+        """
         ...
 
-    def same(self, fingerprints: NDArray[np.uint64], digests: NDArray[np.uint64]) -> Hits:
-        """Entries with an equal digest, of shape (n, 2), however far the fingerprints are."""
+    def same(self, fingerprints: NDArray[np.uint64], digests: NDArray[np.uint64]) -> Iterator[Hits]:
+        """Entries with an equal digest, of shape (n, 2), however far the fingerprints are; in bounded portions."""
         ...
 
 
@@ -68,17 +71,17 @@ class OpenRun:
 
     entries: Entries
 
-    def near(self, fingerprints: NDArray[np.uint64], radius: int) -> Hits:
+    def near(self, fingerprints: NDArray[np.uint64], radius: int) -> Iterator[Hits]:
         """As in `Run`."""
         pairs = zip(fingerprints.T, self.entries.fingerprints.T, strict=True)
         distances = reduce(np.minimum, (np.bitwise_count(ours[:, None] ^ theirs) for ours, theirs in pairs))
         queries, rows = _true_cells(distances <= radius)
-        return Hits(self.entries, queries, rows, distances[queries, rows])
+        yield Hits(self.entries, queries, rows, distances[queries, rows])
 
-    def same(self, fingerprints: NDArray[np.uint64], digests: NDArray[np.uint64]) -> Hits:
+    def same(self, fingerprints: NDArray[np.uint64], digests: NDArray[np.uint64]) -> Iterator[Hits]:
         """As in `Run`."""
         queries, rows = _true_cells(digests[:, 0, None] == self.entries.digests[:, 0])
-        return _same(self.entries, queries, rows, fingerprints, digests)
+        yield _same(self.entries, queries, rows, fingerprints, digests)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,9 +96,8 @@ class SortedRun:
     newest: int
     """Highest event time, so that a run in which all are dead is seen at once."""
 
-    def near(self, fingerprints: NDArray[np.uint64], radius: int) -> Hits:
+    def near(self, fingerprints: NDArray[np.uint64], radius: int) -> Iterator[Hits]:
         """As in `Run`."""
-        found = [_nothing(self.entries)]
         for column, tables in enumerate(self.tables):
             values = fingerprints[:, column]
             for block, table in enumerate(tables):
@@ -103,21 +105,31 @@ class SortedRun:
                 probes = block_of(values, block).astype(np.int64)[:, None] ^ masks
                 for asked, places in table.matches(probes.ravel()):
                     queries = asked // len(masks)
-                    distances = np.bitwise_count(table.values[places] ^ values[queries])
-                    hit = distances <= radius
+                    differing = table.values[places] ^ values[queries]
+                    hit = (np.bitwise_count(differing) <= radius) & ~met_before(differing, radius, block)
                     rows = table.rows[places[hit]].astype(np.int64)
-                    found.append(Hits(self.entries, queries[hit], rows, distances[hit]))
-        return _nearest(found)
+                    yield self._nearest(queries[hit], rows, fingerprints, radius, column)
 
-    def same(self, fingerprints: NDArray[np.uint64], digests: NDArray[np.uint64]) -> Hits:
+    def _nearest(
+        self,
+        queries: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        fingerprints: NDArray[np.uint64],
+        radius: int,
+        column: int,
+    ) -> Hits:
+        """The pairs that no fingerprint before this one has found, with their smallest distance."""
+        distances = np.bitwise_count(fingerprints[queries] ^ self.entries.fingerprints[rows])
+        first = (distances <= radius).argmax(axis=1) == column
+        return Hits(self.entries, queries, rows, distances.min(axis=1)).where(first)
+
+    def same(self, fingerprints: NDArray[np.uint64], digests: NDArray[np.uint64]) -> Iterator[Hits]:
         """As in `Run`."""
-        found = [_nothing(self.entries)]
         first = digests[:, 0]
         for queries, places in self.digest_table.matches(block_of(first, 0).astype(np.int64)):
             hit = self.digest_table.values[places] == first[queries]
             rows = self.digest_table.rows[places[hit]].astype(np.int64)
-            found.append(_same(self.entries, queries[hit], rows, fingerprints, digests))
-        return _nearest(found)
+            yield _same(self.entries, queries[hit], rows, fingerprints, digests)
 
 
 class Index:
@@ -159,10 +171,12 @@ class Index:
             self._sorted.append(sorted_run(merged))
 
     def drop_dead_runs(self, horizon: int, evicted_below: int) -> None:
-        """Let go of each sorted run in which all entries are dead."""
+        """Let go of each run in which all entries are dead."""
         self._sorted = [
             run for run in self._sorted if run.newest > horizon and run.entries.sequences[-1] >= evicted_below
         ]
+        if not live_mask(self._open.entries, horizon, evicted_below).any():
+            self._open = OpenRun(self._open.entries.take(np.zeros(len(self._open.entries), np.bool_)))
 
     def live(self, horizon: int, evicted_below: int) -> Iterator[Entries]:
         """The live entries of each run, in order of sequence."""
@@ -185,10 +199,6 @@ def sorted_run(entries: Entries) -> SortedRun:
     )
 
 
-def _nothing(entries: Entries) -> Hits:
-    return Hits(entries, np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8))
-
-
 def _true_cells(mask: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows and columns where a mask of shape (n, m) is true; 40 times as fast as np.nonzero on two dimensions."""
     cells = np.flatnonzero(mask)
@@ -207,15 +217,3 @@ def _same(
     queries, rows = queries[equal], rows[equal]
     distances = np.bitwise_count(fingerprints[queries] ^ entries.fingerprints[rows]).min(axis=1)
     return Hits(entries, queries, rows, distances)
-
-
-def _nearest(found: list[Hits]) -> Hits:
-    """Each pair once, with its smallest distance, though several blocks and fingerprints may have found it."""
-    queries = np.concatenate([hits.queries for hits in found])
-    rows = np.concatenate([hits.rows for hits in found])
-    distances = np.concatenate([hits.distances for hits in found])
-    order = np.lexsort((distances, rows, queries))
-    queries, rows, distances = queries[order], rows[order], distances[order]
-    first = np.ones(len(order), np.bool_)
-    first[1:] = (queries[1:] != queries[:-1]) | (rows[1:] != rows[:-1])
-    return Hits(found[0].entries, queries[first], rows[first], distances[first])

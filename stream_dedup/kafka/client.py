@@ -25,6 +25,7 @@ from stream_dedup.errors import (
     TransactionFailedError,
 )
 from stream_dedup.kafka.connection import Connection, close_quietly, retried
+from stream_dedup.kafka.tolerant import TolerantConsumer
 from stream_dedup.kafka.transactions import KafkaTransactions
 from stream_dedup.kafka.transport import Bounds, Input, Record
 
@@ -78,7 +79,7 @@ class KafkaBroker:
 
     async def source(self, topic: str, partition: int, offset: int) -> "KafkaSource":
         """A reader of one partition from an offset on."""
-        consumer = AIOKafkaConsumer(
+        consumer = TolerantConsumer(
             bootstrap_servers=self.connection.bootstrap_servers,
             client_id=self.connection.client_id,
             isolation_level="read_committed",

@@ -1,7 +1,7 @@
 """How to reach a broker, and the limits on every call to it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -31,21 +31,22 @@ class Connection:
     """Bytes fetched at once from a partition; one record may be larger."""
 
 
-async def close_quietly(closing: Awaitable[None]) -> None:
+async def close_quietly(closing: Coroutine[None, None, None]) -> None:
     """Await a client's end for at most `CLOSE_TIMEOUT`; what a dying connection says then is of no use.
 
-    aiokafka cancels its own tasks then and lets their CancelledError through, although nobody cancelled us.
+    aiokafka cancels its own tasks when it stops, and the CancelledError of one that has not begun yet comes out of
+    `stop`, which then leaves the rest open: so tasks get a turn first, and the end is awaited in a task of its own,
+    where such an error cannot pass for a cancellation of ours.
     """
-    task = asyncio.current_task()
-    cancelled = task.cancelling() if task else 0
-    try:
-        async with asyncio.timeout(CLOSE_TIMEOUT):
-            await closing
-    except asyncio.CancelledError:
-        if task and task.cancelling() > cancelled:
-            raise
-    except (KafkaError, TimeoutError, OSError):
-        return
+    await asyncio.sleep(0)
+    ending = asyncio.create_task(closing)
+    _, late = await asyncio.wait({ending}, timeout=CLOSE_TIMEOUT)
+    for task in late:
+        task.cancel()
+        await asyncio.wait({task}, timeout=CLOSE_TIMEOUT)
+    error = ending.exception() if ending.done() and not ending.cancelled() else None
+    if error is not None and not isinstance(error, KafkaError | TimeoutError | OSError):
+        raise error
 
 
 async def retried(call: Callable[[], Awaitable[T]], limit: float) -> T:

@@ -156,7 +156,7 @@ class DecideStage:
             first_sequence=decision.judgements[0].sequence,
             decided=now,
             clock=EventClock(decision.delta.clock).now,
-            index_entries=len(self.decider),
+            index_entries=len(self.decider) + sum(map(len, decision.delta.entries)),
         )
         messages = [self._output(*each) for each in judged]
         messages.append(Message(self._outputs.changelog, 0, now, None, encode_delta(decision.delta)))

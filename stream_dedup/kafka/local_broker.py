@@ -32,6 +32,8 @@ START_SECONDS = 60.0
 """Until every node answers; about 3 s on an idle machine with two cores."""
 POLL_SECONDS = 0.1
 """Between two questions whether the nodes answer."""
+ANSWER_MS = 2000
+"""For one answer; where somebody else has the port, none may come."""
 PORT_ATTEMPTS = 3
 """A free port can be taken by somebody else before Kafka takes it."""
 
@@ -102,6 +104,10 @@ def _folder(data_dir: Path | None) -> Iterator[Path]:
 @contextmanager
 def _locked(folder: Path) -> Iterator[IO[str]]:
     """A lock that the nodes inherit: it is held as long as any of them lives, even without us."""
+    if "," in str(folder):
+        raise LocalBrokerError(
+            f"Kafka would take {folder} for several folders: choose one without a comma in its name."
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / "lock").open("a+", encoding="ascii")
@@ -160,7 +166,7 @@ async def _start(
         await _format(launcher, [node for node in nodes if not node.formatted], processes)
         processes += [launcher.serve(node) for node in nodes]
         try:
-            await _wait_until_ready(nodes, processes)
+            await _wait_until_ready(nodes, processes, launcher.cluster_id)
         except LocalBrokerError:
             if attempts == PORT_ATTEMPTS or not any(_port_was_taken(node) for node in nodes):
                 raise
@@ -206,7 +212,7 @@ def _check_free(port: int) -> None:
             ) from error
 
 
-async def _wait_until_ready(nodes: Sequence[Node], processes: Sequence[Process]) -> None:
+async def _wait_until_ready(nodes: Sequence[Node], processes: Sequence[Process], cluster_id: str) -> None:
     """Return when every node answers and knows all of them.
 
     Raises:
@@ -219,7 +225,7 @@ async def _wait_until_ready(nodes: Sequence[Node], processes: Sequence[Process])
                 raise LocalBrokerError(
                     f"The broker in {node.folder} ended with code {process.returncode} at its start.{last_words(node)}"
                 )
-        if all([await _brokers_known_to(node, deadline) == len(nodes) for node in nodes]):
+        if all([await _brokers_known_to(node, cluster_id) == len(nodes) for node in nodes]):
             return
         if time.monotonic() > deadline:
             words = "".join(map(last_words, nodes))
@@ -227,19 +233,19 @@ async def _wait_until_ready(nodes: Sequence[Node], processes: Sequence[Process])
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def _brokers_known_to(node: Node, deadline: float) -> int:
-    """How many brokers a node tells its clients of; 0 while it does not answer."""
-    remaining_ms = max(1, int((deadline - time.monotonic()) * 1000))
+async def _brokers_known_to(node: Node, cluster_id: str) -> int:
+    """How many brokers a node tells its clients of; 0 while it does not answer, or where somebody else does."""
     try:
-        connection = await create_conn(HOST, node.port, request_timeout_ms=remaining_ms)
+        connection = await create_conn(HOST, node.port, request_timeout_ms=ANSWER_MS)
     except (OSError, TimeoutError, KafkaError):
         return 0
     try:
-        return len((await connection.send(MetadataRequest([]))).brokers)
+        metadata = await connection.send(MetadataRequest([]))
     except (OSError, TimeoutError, KafkaError):
         return 0
     finally:
         await connection.close()
+    return len(metadata.brokers) if metadata.cluster_id == cluster_id else 0
 
 
 def _port_was_taken(node: Node) -> bool:

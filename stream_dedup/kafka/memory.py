@@ -81,6 +81,10 @@ class MemoryBroker:
         """A group's committed offsets of a topic, by partition."""
         return {p: offset for (g, t, p), offset in self._offsets.items() if (g, t) == (group, topic)}
 
+    def set_committed(self, of: Input, offset: int) -> None:
+        """Move an input's committed offset, as an operator's tool does."""
+        self._offsets[of.group, of.topic, of.partition] = offset
+
     async def partitions(self, topic: str) -> int:
         """How many partitions a topic has."""
         return len(self._logs(topic))

@@ -7,8 +7,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from stream_dedup.core.candidates import entries_of
-from stream_dedup.core.delta import Entries
+from stream_dedup.core.delta import Entries, entries_of
 from stream_dedup.core.sketch import SIGNATURE_BYTES, Sketch, Submission
 
 SCHEMES = {"one": 1, "two": 2}

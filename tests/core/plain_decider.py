@@ -25,6 +25,8 @@ class PlainDecider:
 
     rules: Rules
     kept: list[Kept] = field(default_factory=list)
+    ever_kept: list[int] = field(default_factory=list)
+    """Sequences of all that was kept, whatever has become of it."""
     times: list[int] = field(default_factory=list)
     sequence: int = 0
 
@@ -58,6 +60,7 @@ class PlainDecider:
         replay = any(entry.sketch.digest == sketch.digest for entry in own)
         if kept and not replay and not self.passed(article.time):
             self.kept.append(Kept(sequence, article, sketch))
+            self.ever_kept.append(sequence)
             self.kept = self.kept[-self.rules.max_entries :]
         return Judgement(sequence, kind, Verdict.UNIQUE if kept else VERDICT_OF[kind], best[0] if best else None)
 

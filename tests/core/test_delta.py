@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from stream_dedup.core.delta import Entries, joined, no_entries
+from stream_dedup.core.delta import Entries, entries_of, joined, no_entries
 from tests.core.handmade import entries, sketch, submission
-
-from stream_dedup.core.candidates import entries_of
 
 IDS = ["a", "", "汉字", "cut \ud83d", "e"]
 

@@ -12,9 +12,7 @@ from stream_dedup.app.load_settings import load_settings
 ROOT = Path(__file__).parent.parent.parent
 COMPOSE_FILE, DOCKERFILE, IGNORED = "docker-compose.yml", "deploy/Dockerfile", ".dockerignore"
 SCRAPES, ALERTS, GUIDE = "deploy/prometheus.yml", "deploy/alerts.yml", "deploy/README.md"
-TEXTS = {
-    name: (ROOT / name).read_text(encoding="utf-8") for name in (COMPOSE_FILE, DOCKERFILE, SCRAPES, ALERTS, GUIDE)
-}
+TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in (COMPOSE_FILE, DOCKERFILE, SCRAPES, ALERTS, GUIDE)}
 DEFAULTS = load_settings({})
 
 

@@ -6,8 +6,6 @@ from fnmatch import fnmatch
 
 from tests.deploy.files import COMPOSE, DEFAULTS, IGNORED, IMAGE, ROOT, SCRAPED, WORKER, arguments, exec_form
 
-
-
 EXACT_VERSION = re.compile(r"[\w./-]+:v?\d+\.\d+\.\d+(-[\w.-]+)?")
 
 

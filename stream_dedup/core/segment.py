@@ -1,0 +1,90 @@
+"""Runs of one script to words: a dictionary's words in runs of Han, pairs of characters in scripts without spaces.
+
+    segment(RJIEBA, by_script(["我爱北京", "the", "square", "ラジオ"]))
+        ->  ["the", "square", "我", "爱", "北", "北京", "京", "ラジ", "ジオ"]
+
+A run of Han goes to the dictionary by itself: texts with digits and Latin letters are cut otherwise by rjieba than by
+jieba, runs of Han are not.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import rjieba
+
+from stream_dedup.core.text import UNSPACED
+
+
+@dataclass(frozen=True, slots=True)
+class Segmenter:
+    """Words of Chinese text after one dictionary."""
+
+    name: str
+    """Program and version: part of the name of every scheme that uses it."""
+    full: Callable[[str], list[str]]
+    """Full mode: every word of the dictionary that stands in the text, however they overlap, single characters too."""
+    accurate: Callable[[str], list[str]]
+    """Accurate mode: the text cut into words."""
+
+
+RJIEBA = Segmenter("rjieba-0.2.2", full=rjieba.cut_all, accurate=rjieba.cut)
+
+_SEPARATOR = "\u3400"
+"""An ideograph that is in no word of the dictionary: full mode drops it, and no word reaches over it."""
+_SHORT_HAN = 64
+"""Characters of Han up to which words are counted in accurate mode; beyond, two characters are taken for a word."""
+_unspaced = re.compile(f"[{UNSPACED}]").match
+
+
+@dataclass(frozen=True, slots=True)
+class Scripts:
+    """The runs of one text by the way in which they are cut into words; each list in the order of the text."""
+
+    han: list[str]
+    unspaced: list[str]
+    """Kana, Thai and other scripts without spaces."""
+    words: list[str]
+    """What stands between spaces and punctuation in all other scripts."""
+
+    @property
+    def mostly_unspaced(self) -> bool:
+        """Whether half the letters or more are Han or of another script without spaces."""
+        without = sum(map(len, self.han)) + sum(map(len, self.unspaced))
+        return without >= sum(map(len, self.words))
+
+
+def by_script(runs: Sequence[str]) -> Scripts:
+    """Sort a text's runs (see text.runs) by script."""
+    scripts = Scripts([], [], [])
+    for run in runs:
+        if "\u3400" <= run < "\ua000" or run >= "\U00020000" or run[0] in "々〇":
+            scripts.han.append(run)
+        elif run.isascii() or _unspaced(run) is None:
+            scripts.words.append(run)
+        else:
+            scripts.unspaced.append(run)
+    return scripts
+
+
+def segment(segmenter: Segmenter, scripts: Scripts) -> list[str]:
+    """All words of a text, runs of Han in full mode: as often as they stand there, but not in their order."""
+    words = scripts.words.copy()
+    if scripts.han:
+        # One call gives the same words as one a run, in three quarters of the time.
+        words += segmenter.full(_SEPARATOR.join(scripts.han))
+    for run in scripts.unspaced:
+        words += [run[start : start + 2] for start in range(max(1, len(run) - 1))]
+    return words
+
+
+def count_words(segmenter: Segmenter, scripts: Scripts) -> int:
+    """How many words a reader would count, for the limit under which a text is too short.
+
+    Full mode finds words in words, so runs of Han are counted in accurate mode while they are few; where there are more
+    than _SHORT_HAN characters, and in other scripts without spaces, two characters are taken for a word.
+    """
+    characters = sum(map(len, scripts.han))
+    few = characters <= _SHORT_HAN
+    han = sum(len(segmenter.accurate(run)) for run in scripts.han) if few else characters // 2
+    return han + sum((len(run) + 1) // 2 for run in scripts.unspaced) + len(scripts.words)

@@ -1,0 +1,316 @@
+"""Both stages together, without a broker: every kind, every rule of time, every header."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from stream_dedup.core.verdict import Kind, Verdict
+from stream_dedup.errors import LogRefusedError
+from stream_dedup.kafka.transport import Input, Message
+from stream_dedup.testing import CHANGELOG, FINGERPRINTED, HOUR, OUTPUTS, RAW, STATISTICS, Output, StreamDriver, Trial
+
+NEWS = (
+    "市图书馆新馆昨天上午在城东新区正式对外开放。新馆总建筑面积约四万二千平方米，设有阅览座位三千余个，藏书一百八十万册。"
+    "开放首日，不少市民早早在门口排队等候入馆。馆长介绍，新馆采用自助借还系统，读者凭身份证即可办理借阅手续，全程不到一分钟。"
+    "儿童阅览区设在一层，配有绘本剧场和手工教室，每周末举办亲子阅读活动。二层为地方文献区，收藏了本地方志和老报纸的数字化副本。"
+    "为方便夜间读者，新馆将开放时间延长至晚上十点，周一闭馆检修。图书馆还计划在各街道增设自助书屋，年底前全部投入使用。"
+)
+NEAR = NEWS + "（编辑：夜班）"
+OTHER = (
+    "The river rose above its banks on Thursday night after two days of heavy rain, and the lower town was flooded "
+    "before the evening was over. Volunteers carried sandbags to the old bridge while the fire brigade pumped water "
+    "out of the cellars of the market hall. Schools near the harbour will stay closed until Monday, the council said."
+)
+FILLER = (
+    "{0} 号车站的候车厅今天完成翻新，第 {0} 期工程随即开始，预计 {0} 周后结束，届时将新增 {0} 个座位和 {0} 处无障碍通道"
+)
+
+
+def _article(text: str, **fields: str | int) -> dict[str, str | int]:
+    return {"id": "a", "text": text, **fields}
+
+
+def _one(driver: StreamDriver) -> Output:
+    (output,) = driver.read()
+    return output
+
+
+@pytest.fixture
+def driver() -> Iterator[StreamDriver]:
+    """A driver with the settings of production and the first article already kept."""
+    with StreamDriver() as driver:
+        driver.pipe(_article(NEWS, id="original"))
+        assert _one(driver).header("dedup-kind") == "new"
+        yield driver
+
+
+SPACED = "  " + NEWS.replace("。", "。\n \t")
+WIDE = NEWS.replace("，", ",").replace("。", "．")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        pytest.param(_article(OTHER), Kind.NEW, id="another article"),
+        pytest.param(_article(NEWS), Kind.EXACT, id="the same text"),
+        pytest.param(_article(NEWS, id="original"), Kind.EXACT, id="the same article again"),
+        pytest.param(_article(SPACED), Kind.EXACT, id="other white space"),
+        pytest.param(_article(WIDE), Kind.EXACT, id="other punctuation"),
+        pytest.param(_article(NEWS, title="Another headline"), Kind.EXACT, id="another headline"),
+        pytest.param(_article(NEAR), Kind.NEAR, id="an editor's line"),
+        pytest.param(_article(NEAR, id="original"), Kind.REVISION, id="another text of the same article"),
+        pytest.param(_article("快讯"), Kind.UNFINGERPRINTABLE, id="too short"),
+        pytest.param(_article(" \n"), Kind.UNFINGERPRINTABLE, id="blank"),
+        pytest.param(None, Kind.TOMBSTONE, id="null"),
+        pytest.param(b"{broken", Kind.UNREADABLE, id="broken JSON"),
+        pytest.param(b"[1]", Kind.UNREADABLE, id="not an object"),
+        pytest.param({"id": "a"}, Kind.UNREADABLE, id="no text"),
+        pytest.param({"text": 7}, Kind.UNREADABLE, id="text is a number"),
+    ],
+)
+def test_kinds(driver: StreamDriver, value: dict[str, str | int] | bytes | None, kind: Kind) -> None:
+    """Each kind goes to its topic with its verdict, and what came in goes out untouched."""
+    driver.pipe(
+        value, key=b"\x00k", headers=(("own", b"\xff"), ("own", None)), partition=3, timestamp=1_700_000_000_123
+    )
+    sent = driver.broker.log("articles.raw", 3).records[-1]
+    output = _one(driver)
+    verdict = {Kind.EXACT: "duplicate", Kind.NEAR: "duplicate", Kind.REVISION: "duplicate", Kind.UNREADABLE: "rejected"}
+    assert output.header("dedup-kind") == kind
+    assert output.header("dedup-verdict") == verdict.get(kind, "unique")
+    assert output.record.topic == OUTPUTS[Verdict(output.header("dedup-verdict") or "")]
+    assert (output.record.key, output.record.value) == (sent.key, sent.value)
+    assert output.record.timestamp == sent.timestamp
+    assert output.record.headers[:2] == (("own", b"\xff"), ("own", None))
+    assert output.header("dedup-position") == f"articles.raw-3-{sent.offset}"
+    assert (output.header("dedup-reason") is not None) == (kind is Kind.UNREADABLE)
+    assert (output.header("dedup-original-id") == "original") == (verdict.get(kind) == "duplicate")
+    fingerprinted = kind not in {Kind.UNFINGERPRINTABLE, Kind.TOMBSTONE, Kind.UNREADABLE}
+    assert (output.header("dedup-fingerprint") is not None) == fingerprinted
+
+
+def test_the_original_is_told_with_the_evidence(driver: StreamDriver) -> None:
+    """A duplicate names its original's id, sequence and time, and how near it is."""
+    driver.pipe(_article(NEAR))
+    output = _one(driver)
+    assert output.header("dedup-original-sequence") == "0"
+    assert output.header("dedup-original-time") == str(driver.now)
+    assert int(output.header("dedup-distance") or "99") <= 3
+    assert 0.55 <= float(output.header("dedup-similarity") or "0") < 1
+
+
+def test_sequences_count_every_record(driver: StreamDriver) -> None:
+    """Rejected ones, tombstones and duplicates have a place in the total order as well."""
+    for value in (b"{", None, _article(NEWS), _article(OTHER)):
+        driver.pipe(value)
+    assert [output.sequence for output in driver.read()] == [1, 2, 3, 4]
+
+
+def test_headers_that_pose_as_evidence_do_not_pass(driver: StreamDriver) -> None:
+    """An incoming `dedup-*` header is removed, even from a record that is rejected."""
+    for value in (_article(OTHER), b"{"):
+        driver.pipe(value, headers=(("dedup-verdict", b"forged"), ("dedup-handover", b"forged")))
+        headers = _one(driver).record.headers
+        assert b"forged" not in [content for _, content in headers]
+
+
+def test_a_header_key_that_is_not_utf8_is_rejected_with_its_bytes_written_out(driver: StreamDriver) -> None:
+    """Value and key stay as they are; the header's key becomes readable, and the reason names it."""
+    key = b"\xfftag".decode("utf-8", "surrogateescape")
+    driver.pipe(_article(OTHER), headers=((key, b"1"),))
+    output = _one(driver)
+    assert output.header("dedup-verdict") == "rejected"
+    assert output.record.headers[0] == ("\\xfftag", b"1")
+    assert "UTF-8" in (output.header("dedup-reason") or "")
+
+
+def test_a_replay_is_never_a_duplicate_of_itself() -> None:
+    """When the same raw records are fingerprinted again, each gets the verdict that it had."""
+    with StreamDriver(Trial(partitions=1)) as driver:
+        for text in (NEWS, NEAR, OTHER):
+            driver.pipe(_article(text))
+        first = driver.read()
+        driver.broker.set_committed(Input("trial.fingerprint", RAW, 0), 0)
+        again = driver.read()
+    assert [output.header("dedup-kind") for output in first] == ["new", "revision", "new"]
+    for before, after in zip(first, again, strict=True):
+        for name in ("dedup-kind", "dedup-position", "dedup-original-id", "dedup-original-sequence"):
+            assert before.header(name) == after.header(name)
+
+
+def _fill(driver: StreamDriver, time: int, count: int = 5) -> list[Output]:
+    """Unlike articles with this event time: five of them move the clock there."""
+    for number in range(count):
+        driver.pipe(_article(FILLER.format(time % 1_000_003 + number * 37), id=f"f{number}"), timestamp=time)
+    return driver.read()
+
+
+@pytest.mark.parametrize(
+    ("later", "kind"),
+    [
+        pytest.param(72 * HOUR - 1, Kind.EXACT, id="window not over"),
+        pytest.param(72 * HOUR, Kind.NEW, id="window over: |---72 h---|"),
+    ],
+)
+def test_the_window_counts_from_the_original(driver: StreamDriver, later: int, kind: Kind) -> None:
+    """An original is live while clock - its time < window, to the millisecond."""
+    now = driver.now + later
+    driver.now = now
+    _fill(driver, now)
+    driver.pipe(_article(NEWS, id="again"), timestamp=now)
+    assert _one(driver).header("dedup-kind") == kind
+
+
+def test_four_articles_from_the_future_cannot_empty_the_window(driver: StreamDriver) -> None:
+    """The clock is the fifth highest event time."""
+    then = driver.now
+    driver.advance(300 * HOUR)  # so that the future is not limited by the wall clock
+    _fill(driver, then + 200 * HOUR, count=4)
+    driver.pipe(_article(NEWS, id="again"), timestamp=then)
+    assert _one(driver).header("dedup-kind") == "exact"
+
+
+def test_times_in_the_future_are_limited(driver: StreamDriver) -> None:
+    """However many articles are dated 2099, the clock is at most the wall clock plus the allowed skew."""
+    _fill(driver, 4_070_908_800_000)
+    driver.pipe(_article(NEWS, id="again"))
+    output = _one(driver)
+    assert output.header("dedup-kind") == "exact"
+    assert driver.decide_stage.decider.clock.now == driver.now + driver.trial.future_skew
+
+
+def test_rejected_records_and_tombstones_do_not_move_the_clock(driver: StreamDriver) -> None:
+    """Only articles tell the time."""
+    driver.advance(100 * HOUR)
+    for value in (b"{", None) * 5:
+        driver.pipe(value)
+    driver.read()
+    driver.pipe(_article(NEWS, id="again"))
+    assert _one(driver).header("dedup-kind") == "exact"
+
+
+def test_an_article_older_than_the_window_is_judged_and_not_kept(driver: StreamDriver) -> None:
+    """It is late when nothing near is there, a duplicate when it is; a second one of its kind is late again."""
+    driver.advance(100 * HOUR)
+    now = driver.now
+    _fill(driver, now)
+    driver.pipe(_article(OTHER, id="late-1"), timestamp=now - 72 * HOUR)
+    driver.pipe(_article(OTHER, id="late-2"), timestamp=now - 72 * HOUR)
+    assert [output.header("dedup-kind") for output in driver.read()] == ["late", "late"]
+
+
+def test_state_does_not_expire_by_wall_clock(driver: StreamDriver) -> None:
+    """Idle for a year, restarted: the window runs in event time, so the original is still there."""
+    driver.advance(365 * 24 * HOUR)
+    driver.read()
+    driver.restart()
+    driver.pipe(_article(NEWS, id="again"), timestamp=driver.now - 365 * 24 * HOUR)
+    assert _one(driver).header("dedup-kind") == "exact"
+
+
+def test_verdicts_depend_on_neither_batches_nor_restarts() -> None:
+    """One batch, many, or a restart after each article: the same outputs byte for byte."""
+    texts = [NEWS, NEAR, OTHER, OTHER + " More follows.", NEWS, "快讯", FILLER.format(3), FILLER.format(4), NEAR]
+
+    def run(batch_records: int, *, restarts: bool) -> list[Message]:
+        with StreamDriver(Trial(partitions=1, batch_records=batch_records)) as driver:
+            outputs = []
+            for number, text in enumerate(texts):
+                driver.pipe(_article(text, id=f"id-{number}"))
+                if restarts:
+                    outputs += driver.read()
+                    driver.restart()
+            outputs += driver.read()
+            records = [output.record for output in outputs]
+            return [Message(r.topic, r.partition, r.timestamp, r.key, r.value, r.headers) for r in records]
+
+    whole = run(1000, restarts=False)
+    assert run(1, restarts=False) == whole
+    assert run(2, restarts=False) == whole
+    assert run(1000, restarts=True) == whole
+
+
+@pytest.mark.parametrize(
+    ("routes", "kinds", "topics"),
+    [
+        pytest.param(
+            {Kind.REVISION: Verdict.UNIQUE},
+            ["new", "revision", "exact"],
+            ["unique", "unique", "duplicates"],
+            id="corrections go on, and are originals themselves",
+        ),
+        pytest.param(
+            dict.fromkeys((Kind.NEAR, Kind.EXACT, Kind.UNREADABLE), Verdict.UNIQUE),
+            ["new", "revision", "exact"],
+            ["unique", "duplicates", "unique"],
+            id="only marks",
+        ),
+    ],
+)
+def test_routes(routes: dict[Kind, Verdict], kinds: list[str], topics: list[str]) -> None:
+    """A setting maps each kind to a topic; a revision that goes to unique is kept."""
+    with StreamDriver(Trial(routes=routes)) as driver:
+        for text in (NEWS, NEAR, NEAR if routes.get(Kind.REVISION) else NEWS):
+            driver.pipe(_article(text))
+        outputs = driver.read()
+    assert [output.header("dedup-kind") for output in outputs] == kinds
+    assert [output.record.topic for output in outputs] == [f"articles.{topic}" for topic in topics]
+
+
+def test_a_record_that_the_output_refuses_is_rejected_and_cut(driver: StreamDriver) -> None:
+    """The broker's limit is found out, the record's beginning goes to rejected with the reason, the rest goes on."""
+    driver.pipe(_article(OTHER + " " + "x" * (driver.trial.max_message_bytes + 10), id="big"))
+    driver.pipe(_article(OTHER, id="small"))
+    outputs = {output.header("dedup-kind"): output for output in driver.read()}
+    assert outputs.keys() == {"unreadable", "new"}
+    assert "the broker refuses a record" in (outputs["unreadable"].header("dedup-reason") or "")
+    assert (outputs["unreadable"].record.value or b"").startswith(b'{"id":"big"')
+
+
+def test_keyless_records_go_by_their_raw_partition(driver: StreamDriver) -> None:
+    """So that articles of one raw partition stay in order on the output."""
+    for partition in range(4):
+        driver.pipe(None, partition=partition)
+    assert [output.record.partition for output in driver.read()] == [0, 1, 2, 3]
+
+
+def test_one_batch_is_one_changelog_and_one_statistics_record(driver: StreamDriver) -> None:
+    """They are written with the outputs, by wall clock, whatever the articles' times are."""
+    before = {topic: len(driver.broker.log(topic, 0).records) for topic in (CHANGELOG, STATISTICS)}
+    for _ in range(7):
+        driver.pipe(_article(NEWS), timestamp=0, partition=2)
+    driver.advance(5)
+    driver.read()
+    for topic, count in before.items():
+        records = driver.broker.log(topic, 0).records
+        assert len(records) == count + 1
+        assert records[-1].timestamp == driver.now
+    assert {record.timestamp for record in driver.broker.log(FINGERPRINTED, 0).records[-7:]} == {driver.now}
+
+
+def test_a_broken_chain_is_refused() -> None:
+    """A changelog from which a record is missing does not restore an index."""
+    with StreamDriver(Trial(batch_records=1)) as driver:
+        for number in range(4):
+            driver.pipe(_article(FILLER.format(number), id=f"{number}"))
+        driver.read()
+        del driver.broker.log(CHANGELOG, 0).records[2]
+        driver.restart()
+        driver.pipe(_article(NEWS))
+        with pytest.raises(LogRefusedError, match=r"chain of stream-dedup\.index is broken"):
+            driver.read()
+
+
+def test_trimming_keeps_what_a_restart_needs(driver: StreamDriver) -> None:
+    """Decided input and outlived changelog records go; the index restored from the rest is the same."""
+    for _ in range(8):
+        driver.advance(24 * HOUR)
+        _fill(driver, driver.now)
+    driver.advance(60_000)
+    driver.read()
+    assert driver.broker.log(FINGERPRINTED, 0).records == []
+    assert driver.broker.log(CHANGELOG, 0).start > 0
+    before = driver.decide_stage.decider.digest()
+    driver.restart()
+    driver.read()
+    assert driver.decide_stage.decider.digest() == before
