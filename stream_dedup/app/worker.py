@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import faust
 import structlog
 from faust.app.base import BootStrategy
+from faust.types.transports import ConsumerT
 from mode.types import ServiceT
 
 from stream_dedup.app.stage_service import StageRunner, StageService
@@ -68,6 +69,12 @@ class _App(faust.App):
 
     def _new_web(self) -> PagesServer:
         return PagesServer(self, self._plan.pages, self._plan.listening)
+
+    def _new_consumer(self) -> ConsumerT:
+        # Streams ask for a consumer although it is never started; the event loop of its thread would stay open.
+        consumer = super()._new_consumer()
+        consumer._thread.thread_loop.close()  # type: ignore[attr-defined] # noqa: SLF001 - there is no public way to it
+        return consumer
 
     def _create_directories(self) -> None:
         """Nothing is kept in files."""

@@ -8,10 +8,11 @@ import pytest
 from stream_dedup.app.cli import run_cli
 
 STORY = (
-    "Heavy rain flooded the valley on Monday and hundreds of people had to leave their homes, officials said. The river "
-    "rose by four metres within a few hours, broke through a dam near the old mill and carried away two bridges. Nobody "
-    "was hurt. Firefighters from the neighbouring towns helped to fill sandbags through the night, while a school and a "
-    "church took in those who could not return. The water is expected to fall from Wednesday on, when the rain moves east."
+    "Heavy rain flooded the valley on Monday and hundreds of people had to leave their homes, officials said. The "
+    "river rose by four metres within a few hours, broke through a dam near the old mill and carried away two "
+    "bridges. Nobody was hurt. Firefighters from the neighbouring towns helped to fill sandbags through the "
+    "night, while a school and a church took in those who could not return. The water is expected to fall from "
+    "Wednesday on, when the rain moves east."
 )
 OTHER = "A completely different story about the price of copper, which rose sharply in London trading on Thursday."
 KEYS = ["id", "verdict", "kind", "original_id", "distance", "similarity", "sequence", "position", "reason"]
