@@ -23,8 +23,6 @@ UNSPACED = (
     "\u1780-\u17d3\u17d7\u17dc-\u17dd"  # Khmer
 )
 """Scripts that put no space between words, their vowel signs and tone marks included."""
-
-
 PERCENT = "%‰‱٪"
 """Punctuation by its Unicode category that carries meaning all the same: 3.5% is not 3.5."""
 
@@ -63,8 +61,9 @@ _NUMBER_SIGN = re.compile(
     "\u32b1-\u32cb\u3358-\u3370\u3371-\u33fe\U0001f100-\U0001f10a]"
 )
 # NFKC leaves ideographs and these marks as they are, and takes 200 ns a character to find that out (ASCII goes along
-# only where it may be the base of a combining mark).
-_TO_NORMALIZE = re.compile(f"[\x00-\x7f]?[^\x00-\x7f{HAN}、。《》“”‘’—·]+")
+# only where it may be the base of a combining mark). Runs are bounded because CPython sorts the marks on one base by
+# insertion: a megabyte of them would take ten minutes, in runs of 500 it takes a second.
+_TO_NORMALIZE = re.compile(f"[\x00-\x7f]?[^\x00-\x7f{HAN}、。《》“”‘’—·]{{1,500}}")
 _WIDE = tuple(zip("，：；！？（）％．\u3000", ",:;!?()%. ", strict=True))
 """Full-width marks that every Chinese text is full of: quicker one by one than as runs to normalize."""
 _ONE_SIGN = tuple(zip("\u2010\u2011\u2012\u2013\u2212\u2019", "-----'", strict=True))
@@ -111,7 +110,8 @@ def runs(folded: str) -> list[str]:
 
 
 # What is kept of a number's punctuation, as noncharacters, which no folded text has of its own.
-_MARKS = {kept: chr(0xFDD0 + place) for place, kept in enumerate(" .,:/'-٫٬")} | {"—": chr(0xFDD6)}
+_MARKS = {kept: chr(0xFDD0 + place) for place, kept in enumerate(" .,:/'-٫٬")}
+_MARKS["—"] = _MARKS["-"]
 _GAP = re.compile(f"(\\d)([{_SPACE}{_PRIVATE}{_PUNCTUATION}]+)(?=\\d)")
 # A sign or a decimal point that leads a number: -1.14, -$5, .50; but covid-19 has no sign, nor has a dash of hyphens.
 _LEADING = re.compile(

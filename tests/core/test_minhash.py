@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from stream_dedup.core import minhash
 from stream_dedup.core.sketch import SIGNATURE_BYTES
 
-STANDARD_ERROR = 0.046
-"""The largest at any similarity: .044 = 1/sqrt(512) without any overlap, a little more for tiny sets."""
+STANDARD_ERROR = 0.048
+"""The largest at any similarity: .044 = 1/sqrt(512) without any overlap, a little more for sets of two or three."""
 
 
 def _signatures(*sets: NDArray[np.uint64]) -> NDArray[np.uint8]:
@@ -35,14 +35,14 @@ def test_estimate_is_within_five_standard_errors(seed: int, union: int, share: f
     assert abs(_pairs(seed, 1, union, shared)[0] - shared / union) < 5 * STANDARD_ERROR
 
 
-@pytest.mark.parametrize("union", [10, 20, 60, 300, 1000, 4000])
+@pytest.mark.parametrize("union", [2, 5, 10, 20, 60, 300, 1000, 4000])
 @pytest.mark.parametrize("share", [0.3, 0.55, 0.9])
 def test_estimate_is_unbiased(union: int, share: float) -> None:
     """Over many pairs the mean is the exact similarity and the error at most .045, for short texts as for long ones."""
     pairs, shared = 400, round(share * union)
     estimates = _pairs(union, pairs, union, shared)
     assert abs(estimates.mean() - shared / union) < 4 * STANDARD_ERROR / pairs**0.5
-    assert estimates.std() < (0.045 if share >= 0.55 else 0.05)
+    assert estimates.std() < (0.045 if share >= 0.55 and union >= 10 else 0.055)
 
 
 def test_bounds() -> None:
@@ -93,3 +93,12 @@ def test_empty_batch() -> None:
     """No texts give no signatures."""
     assert minhash.signatures(*minhash.character_shingles([])).shape == (0, SIGNATURE_BYTES)
     assert minhash.signatures(*minhash.word_shingles([])).shape == (0, SIGNATURE_BYTES)
+
+
+def test_a_text_without_shingles_disturbs_no_other() -> None:
+    """Between two texts one without any shingle has a signature of its own kind, and theirs stay as they are alone."""
+    one, other = np.random.default_rng(3).integers(0, 2**64, (2, 12), dtype=np.uint64)
+    nothing = np.empty(0, dtype=np.uint64)
+    together = _signatures(one, nothing, other)
+    assert np.array_equal(together[[0, 2]], _signatures(one, other))
+    assert np.array_equal(together[1], _signatures(nothing)[0])

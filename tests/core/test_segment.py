@@ -107,7 +107,7 @@ def test_count_is_what_a_reader_counts(raw: str, count: int) -> None:
 
 
 @given(st.text(max_size=200))
-def test_count_does_not_jump_where_the_way_of_counting_changes(raw: str) -> None:
+def test_never_more_words_than_characters(raw: str) -> None:
     """A text is never counted to have more words than letters, marks and digits."""
     assert _count(raw) <= sum(map(len, runs(fold(raw))))
 

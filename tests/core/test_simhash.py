@@ -88,3 +88,11 @@ def test_memory_computes_a_word_once() -> None:
     memory = HashMemory(counting)
     assert memory.hashes(["a", "b", "a"]).tolist() == [1, 2, 1]
     assert asked == [b"a", b"b"]
+
+
+def test_memory_does_not_hold_long_words() -> None:
+    """A stream of endless words cannot fill the memory: they are hashed, not held."""
+    memory = HashMemory(xxh3(0))
+    word = "x" * 1_000_000
+    assert memory[word] == xxh3(0)(word.encode())
+    assert word not in memory

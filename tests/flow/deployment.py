@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aiokafka import AIOKafkaProducer
+from aiokafka.admin import NewTopic
 
 from stream_dedup.app.connections import fields_of
 from stream_dedup.app.load_settings import load_settings
@@ -16,7 +17,7 @@ from stream_dedup.core.scheme import profile
 from stream_dedup.kafka.client import KafkaBroker, connect
 from stream_dedup.kafka.connection import Connection
 from stream_dedup.kafka.fingerprint_stage import Reading
-from stream_dedup.kafka.topics import TopicNames, check_topics, create_topics
+from stream_dedup.kafka.topics import TopicNames, check_topics, create_topics, wait_until_known
 from tests.flow.articles import Article
 from tests.flow.outputs import Oracle, differences, read_outputs, read_topic, wait_for_outputs
 from tests.flow.workers import Worker, worker
@@ -69,8 +70,17 @@ class Deployment:
 
 
 @contextlib.asynccontextmanager
-async def deployment(bootstrap_servers: str, logs: Path, **settings: str) -> AsyncIterator[Deployment]:
-    """A deployment with names that nobody else uses, its topics made; further settings by their names."""
+async def deployment(
+    bootstrap_servers: str, logs: Path, *, raw_bytes: int | None = None, **settings: str
+) -> AsyncIterator[Deployment]:
+    """A deployment with names that nobody else uses, its topics made; further settings by their names.
+
+    Args:
+        bootstrap_servers: of the tests' broker.
+        logs: folder for the workers' logs.
+        raw_bytes: largest record of the raw topic; the broker's default where left out.
+        settings: further settings of the workers.
+    """
     name = uuid.uuid4().hex[:8]
     topics = TopicNames(*(f"{name}-{role}" for role in TopicNames.__slots__))
     chosen = {
@@ -81,6 +91,10 @@ async def deployment(bootstrap_servers: str, logs: Path, **settings: str) -> Asy
         **settings,
     }
     async with connect(Connection(bootstrap_servers)) as broker:
+        if raw_bytes is not None:
+            configs = {"max.message.bytes": str(raw_bytes), "message.timestamp.after.max.ms": str(2**63 - 1)}
+            await broker.admin.create_topics([NewTopic(topics.raw, PARTITIONS, 1, topic_configs=configs)])
+            await wait_until_known(broker, topics.raw)
         names = (topics.raw, *topics.outputs, *topics.internal)
         await create_topics(broker, names, topics, partitions=PARTITIONS, replication=1)
         await check_topics(broker, topics)
