@@ -33,12 +33,15 @@ async def run(*arguments: str) -> tuple[int, str, str]:
     return process.returncode or 0, out.decode(), err.decode()
 
 
-async def make_topics(broker: str, topics: dict[str, int]) -> None:
-    """Make topics with so many partitions."""
+async def make_topics(broker: str, topics: dict[str, int], **settings: str) -> None:
+    """Make topics with so many partitions and these settings, their dots written as underscores."""
+    configs = {name.replace("_", "."): value for name, value in settings.items()}
     admin = AIOKafkaAdminClient(bootstrap_servers=broker)
     await admin.start()
     try:
-        await admin.create_topics([NewTopic(name, partitions, 1) for name, partitions in topics.items()])
+        await admin.create_topics(
+            [NewTopic(name, partitions, 1, topic_configs=configs) for name, partitions in topics.items()]
+        )
     finally:
         await admin.close()
 
@@ -46,7 +49,7 @@ async def make_topics(broker: str, topics: dict[str, int]) -> None:
 async def test_every_line_is_published_as_it_is(broker: str, tmp_path: Path) -> None:
     """Bytes unchanged, bad lines too; the key is the id, the timestamp what --time-field names."""
     topic = f"raw.{uuid.uuid4().hex}"
-    await make_topics(broker, {topic: 1})
+    await make_topics(broker, {topic: 1}, retention_ms="-1")
     file = tmp_path / "articles.jsonl"
     file.write_bytes(b"\n" + b"\n".join(LINES) + b"\n\n")
     options = ("--bootstrap-servers", broker, "--raw-topic", topic, "--time-field", "date")
@@ -63,6 +66,19 @@ async def test_every_line_is_published_as_it_is(broker: str, tmp_path: Path) -> 
     assert [record.key for record in records] == KEYS
     assert records[0].timestamp == 1704164645000
     assert records[3].timestamp > records[0].timestamp
+
+
+async def test_articles_that_kafka_would_delete_unread_are_not_published(broker: str, tmp_path: Path) -> None:
+    """Retention goes by the records' timestamps: an archive with its own times is refused with what to do."""
+    topic = f"raw.{uuid.uuid4().hex}"
+    await make_topics(broker, {topic: 1}, retention_ms="86400000")
+    file = tmp_path / "articles.jsonl"
+    file.write_bytes(LINES[0])
+    options = ("--bootstrap-servers", broker, "--raw-topic", topic)
+    code, _, err = await run("publish", *options, "--time-field", "date", str(file))
+    assert (code, "line 1 is" in err, "retention.ms=-1" in err) == (6, True, True), err
+    code, _, err = await run("publish", *options, str(file))
+    assert (code, "1 published" in err) == (0, True), err
 
 
 async def test_verdicts_come_in_their_order_and_only_committed_ones(broker: str) -> None:
