@@ -38,7 +38,9 @@ def run_demo(settings: Settings, path: Path | None) -> int:
         with demo_display() as display:
             async with started_broker(None, None) as broker:
                 own = at_broker(settings, broker.bootstrap_servers)
-                codes.append(await _show(own.model_copy(update={"web_port": 0}), articles, display))
+                # One partition: the articles are decided in the order in which they stand in the file.
+                own = own.model_copy(update={"web_port": 0, "raw_partitions": 1})
+                codes.append(await _show(own, articles, display))
 
     with as_file(files("stream_dedup.app") / OWN_ARTICLES) as own_articles:
         run_main(main(path or own_articles))
