@@ -8,7 +8,7 @@ from stream_dedup.kafka.connection import close_quietly
 
 
 async def test_a_clients_own_cancellation_is_not_ours() -> None:
-    """aiokafka cancels its tasks when it stops and lets that through: whoever closes it has not been cancelled."""
+    """A client cancels its tasks when it stops and lets that through: whoever closes it has not been cancelled."""
 
     async def stop() -> None:
         raise asyncio.CancelledError
@@ -18,8 +18,14 @@ async def test_a_clients_own_cancellation_is_not_ours() -> None:
 
 async def test_our_cancellation_is_not_lost() -> None:
     """Cancelled while a client is closed, the task is cancelled."""
-    closing = asyncio.create_task(close_quietly(asyncio.Event().wait()))  # type: ignore[arg-type] # never returns
-    await asyncio.sleep(0)
+    stopping = asyncio.Event()
+
+    async def stop() -> None:
+        stopping.set()
+        await asyncio.Event().wait()
+
+    closing = asyncio.create_task(close_quietly(stop()))
+    await stopping.wait()
     closing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await closing
@@ -28,4 +34,8 @@ async def test_our_cancellation_is_not_lost() -> None:
 async def test_closing_is_limited_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that does not end is left alone."""
     monkeypatch.setattr("stream_dedup.kafka.connection.CLOSE_TIMEOUT", 0.01)
-    await close_quietly(asyncio.Event().wait())  # type: ignore[arg-type] # never returns
+
+    async def stop() -> None:
+        await asyncio.Event().wait()
+
+    await close_quietly(stop())
