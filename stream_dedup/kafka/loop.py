@@ -15,6 +15,8 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+import structlog
+
 from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.errors import RecordTooLargeError, TransactionFailedError
 from stream_dedup.kafka.observer import CommittedBatch, Observer, Stage
@@ -23,6 +25,8 @@ from stream_dedup.kafka.transport import Broker, Input, Message, Record, Source,
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 """Seconds between sessions after failures, doubling, with full jitter."""
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +145,11 @@ class PartitionLoop(Generic[B]):
                     while not stop.is_set():
                         if await session.step(self._wait):
                             pause = FIRST_PAUSE
-            except RecordTooLargeError:
+            except RecordTooLargeError as error:
+                log.warning("looking for the record that is refused", input=self.of.transactional_id, error=str(error))
                 self._observer.failed(self._processor.stage, self.of.partition)
-            except TransactionFailedError:
+            except TransactionFailedError as error:
+                log.warning("transaction failed; beginning again", input=self.of.transactional_id, error=str(error))
                 self._observer.failed(self._processor.stage, self.of.partition)
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(pause * self._random()):
