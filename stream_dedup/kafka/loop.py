@@ -21,6 +21,7 @@ from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.errors import RecordTooLargeError, TransactionFailedError
 from stream_dedup.kafka.observer import CommittedBatch, Observer, Stage
 from stream_dedup.kafka.records import size_of
+from stream_dedup.kafka.threads import in_thread
 from stream_dedup.kafka.transport import Broker, Input, Message, Record, Source, Transactions
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
@@ -66,7 +67,7 @@ class Processor(Protocol[B]):
         ...
 
     def applied(self, batch: B) -> None:
-        """The batch is committed: make it part of the state."""
+        """The batch is committed: make it part of the state. Called outside the event loop's thread."""
         ...
 
     async def tidy(self) -> None:
@@ -185,7 +186,7 @@ class PartitionLoop(Generic[B]):
             await self._processor.tidy()
             return False
         if width.keep is None:
-            batch = await asyncio.to_thread(self._processor.process, records)
+            batch = await in_thread(self._processor.process, records)
         else:
             batch = self._processor.refuse(records[0], width.keep)
         try:
@@ -193,7 +194,7 @@ class PartitionLoop(Generic[B]):
         except RecordTooLargeError:
             width.narrow(records)
             raise
-        self._processor.applied(batch)
+        await in_thread(self._processor.applied, batch)
         width.widen()
         seconds = self._monotonic() - begun
         self._observer.committed(
