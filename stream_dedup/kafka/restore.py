@@ -1,12 +1,12 @@
 """Reading the changelog into a decider, record by record, with the chain checked."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 
 from stream_dedup.core.decider import Decider
 from stream_dedup.core.delta import Delta
 from stream_dedup.errors import LogRefusedError
 from stream_dedup.kafka.changelog import decode_delta
+from stream_dedup.kafka.threads import in_thread
 from stream_dedup.kafka.transport import Broker, Record
 
 SLICE = 200
@@ -50,7 +50,7 @@ async def restore(
         while source.position < bounds.end:
             records = await source.fetch(SLICE, FETCH_WAIT)
             if records:
-                decider = await asyncio.to_thread(_apply, decider, records, new, applied)
+                decider = await in_thread(_apply, decider, records, new, applied)
             progressed()
     finally:
         await source.close()

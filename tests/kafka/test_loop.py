@@ -1,6 +1,7 @@
 """The transactional loop, over a processor that copies and on the in-memory transport with faults."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -47,7 +48,7 @@ class FaultyBroker(MemoryBroker):
             fault()
 
 
-@dataclass(slots=True)
+@dataclass
 class Copier:
     """Copies its input; its state is what was copied, and comes back from the output."""
 
@@ -290,3 +291,25 @@ async def test_a_stop_cuts_the_pause_after_a_failure_short() -> None:
         await loop.run(run.watcher.stop)
     assert run.watcher.failures == 3
     assert run.output == []
+
+
+async def test_a_cut_off_loop_has_ended_applying() -> None:
+    """A loop that is cancelled while it applies ends only when that is done: the state is then the next one's."""
+    run = await _prepared(VALUES)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def applied(batch: Batch) -> None:
+        begun.set()
+        go_on.wait(60)
+        run.copier.state += [message.value or b"" for message in batch.messages]
+
+    run.copier.applied = applied  # type: ignore[method-assign]
+    running = asyncio.create_task(run.loop.run(run.watcher.stop))
+    await asyncio.to_thread(begun.wait, 60)
+    running.cancel()
+    done, _ = await asyncio.wait({running}, timeout=0.05)
+    assert not done
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert run.copier.state == run.output == VALUES[:4]
