@@ -19,7 +19,7 @@ from stream_dedup.kafka.records import (
     escape_keys,
     has_unreadable_key,
 )
-from stream_dedup.kafka.transport import Broker, Input, Message, Record
+from stream_dedup.kafka.transport import Broker, Ends, Input, Message, Record
 
 FETCH_WAIT = 0.5
 """Seconds that a look into the fingerprinted topic waits at a time."""
@@ -83,7 +83,7 @@ class FingerprintStage:
         handover = _describe(shorter, SetAside(Kind.UNREADABLE, reason), SetAside(Kind.UNREADABLE, reason), now)
         return Batch([self._message(shorter, handover, now)])
 
-    def applied(self, batch: Batch) -> None:
+    def applied(self, batch: Batch, ends: Ends) -> None:
         """There is no state."""
 
     async def tidy(self) -> None:

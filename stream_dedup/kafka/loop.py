@@ -22,7 +22,7 @@ from stream_dedup.errors import RecordTooLargeError, TransactionFailedError
 from stream_dedup.kafka.observer import CommittedBatch, Observer, Stage
 from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.threads import in_thread
-from stream_dedup.kafka.transport import Broker, Input, Message, Record, Source, Transactions
+from stream_dedup.kafka.transport import Broker, Ends, Input, Message, Record, Source, Transactions
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 """Seconds between sessions after failures, doubling, with full jitter."""
@@ -66,8 +66,8 @@ class Processor(Protocol[B]):
         """The batch of a record that the broker refuses for its size: rejected, cut to `keep` bytes."""
         ...
 
-    def applied(self, batch: B) -> None:
-        """The batch is committed: make it part of the state. Called outside the event loop's thread."""
+    def applied(self, batch: B, ends: Ends) -> None:
+        """The batch is committed, up to `ends`: make it part of the state. Called outside the event loop's thread."""
         ...
 
     async def tidy(self) -> None:
@@ -190,11 +190,11 @@ class PartitionLoop(Generic[B]):
         else:
             batch = self._processor.refuse(records[0], width.keep)
         try:
-            await transactions.commit(batch.messages, records[-1].offset + 1)
+            ends = await transactions.commit(batch.messages, records[-1].offset + 1)
         except RecordTooLargeError:
             width.narrow(records)
             raise
-        await in_thread(self._processor.applied, batch)
+        await in_thread(self._processor.applied, batch, ends)
         width.widen()
         seconds = self._monotonic() - begun
         self._observer.committed(

@@ -14,7 +14,7 @@ from stream_dedup.kafka.loop import Batch, PartitionLoop
 from stream_dedup.kafka.memory import MemoryBroker
 from stream_dedup.kafka.observer import CommittedBatch, Stage
 from stream_dedup.kafka.records import cut
-from stream_dedup.kafka.transport import Input, Message, Record
+from stream_dedup.kafka.transport import Ends, Input, Message, Record
 
 OF = Input("group", "in", 0)
 LIMIT = 100
@@ -39,13 +39,14 @@ class FaultyBroker(MemoryBroker):
         self.before: list[Fault | None] = []
         self.after: list[Fault | None] = []
 
-    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> None:
+    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
         """A write between two faults."""
         if self.before and (fault := self.before.pop(0)):
             fault()
-        await super().write(of, epoch, messages, next_offset)
+        ends = await super().write(of, epoch, messages, next_offset)
         if self.after and (fault := self.after.pop(0)):
             fault()
+        return ends
 
 
 @dataclass
@@ -71,7 +72,7 @@ class Copier:
         self.refused.append(record.value or b"")
         return self.process([cut(record, keep)[0]])
 
-    def applied(self, batch: Batch) -> None:
+    def applied(self, batch: Batch, _ends: Ends) -> None:
         """Take the batch into the state."""
         self.state += [message.value or b"" for message in batch.messages]
 
@@ -298,7 +299,7 @@ async def test_a_cut_off_loop_has_ended_applying() -> None:
     run = await _prepared(VALUES)
     begun, go_on = threading.Event(), threading.Event()
 
-    def applied(batch: Batch) -> None:
+    def applied(batch: Batch, _ends: Ends) -> None:
         begun.set()
         go_on.wait(60)
         run.copier.state += [message.value or b"" for message in batch.messages]
