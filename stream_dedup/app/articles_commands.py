@@ -16,7 +16,7 @@ from stream_dedup.app.setting_types import parse_duration
 @setting_option("time_field")
 @config_option
 def publish(file: str) -> None:
-    r"""Publish the lines of FILE to the raw topic, each as it is, bad ones too.
+    """Publish the lines of FILE to the raw topic, each as it is, bad ones too.
 
     FILE has an article in each line, as JSON; .gz is read too, and - is the standard input. The key is the article's
     id where it has one, the timestamp is now or what --time-field names.
@@ -42,7 +42,7 @@ def publish(file: str) -> None:
 @setting_option("rejected_topic")
 @config_option
 def watch(*, json: bool, from_start: bool, idle_exit: float | None) -> None:
-    r"""Show verdicts as they are committed, in their order.
+    """Show verdicts as they are committed, in their order.
 
     \b
     Examples:
@@ -74,7 +74,7 @@ class _Window(click.ParamType):
 @setting_option("time_field")
 @config_option
 def dedup(*, files: tuple[str, ...], window: timedelta | None) -> None:
-    r"""Decide about the articles of files without a broker, and print one JSON object a line.
+    """Decide about the articles of files without a broker, and print one JSON object a line.
 
     FILE has an article in each line, as JSON; .gz is read too, and - is the standard input. A bad line is printed as
     rejected, the rest goes on, and the command ends with 1.

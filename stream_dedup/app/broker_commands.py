@@ -11,7 +11,7 @@ from stream_dedup.app.setting_types import MAX_PORT
 @setting_option("data_dir")
 @config_option
 def broker(*, port: int) -> None:
-    r"""Run a local broker until Ctrl-C: the Apache Kafka that production runs, one node, fetched the first time.
+    """Run a local broker until Ctrl-C: the Apache Kafka that production runs, one node, fetched the first time.
 
     \b
     Examples:
@@ -35,7 +35,7 @@ def topics() -> None:
 @setting_option("replication_factor")
 @config_option
 def create() -> None:
-    r"""Make the article topics and the internal ones that are missing, and check the others.
+    """Make the article topics and the internal ones that are missing, and check the others.
 
     \b
     Examples:

@@ -106,4 +106,5 @@ def _download() -> Iterator[kafka_jars.Progress]:
     try:
         yield advance
     finally:
-        bar.stop()
+        if bar.live.is_started:
+            bar.stop()

@@ -48,7 +48,7 @@ class _Commands(click.Group):
 @click.version_option(package_name=NAME, message="%(prog)s %(version)s")
 @option("--debug", is_flag=True, help="Show the traceback of an error.")
 def cli(*, debug: bool) -> None:
-    r"""Find near-duplicate news articles in a Kafka topic, exactly once.
+    """Find near-duplicate news articles in a Kafka topic, exactly once.
 
     \b
     Examples:
@@ -66,7 +66,8 @@ def cli(*, debug: bool) -> None:
 
     \b
     Exit codes: 0 done, 1 some input was rejected or failed, 2 wrong usage, 3 wrong settings, 4 no broker answers,
-    5 topic missing, 6 topic settings, 7 port in use, 8 local broker, 9 logs contradict, 10 other segmenter, 130 Ctrl-C.
+    5 topic missing, 6 topic settings, 7 port in use, 8 local broker, 9 logs contradict, 10 other segmenter,
+    11 refused by the broker, 130 Ctrl-C.
     """
 
 

@@ -25,6 +25,8 @@ from stream_dedup.kafka.outputs import Begin
 
 OWN_ARTICLES = "demo.jsonl"
 """Beside this file: articles written for this purpose."""
+PAUSE = 0.1
+"""Seconds between two of our own articles, so that one can watch the rate rise and fall."""
 LOG_LINES = 10
 """Of a worker that ended, in its error."""
 
@@ -38,21 +40,23 @@ def run_demo(settings: Settings, path: Path | None) -> int:
         with demo_display() as display:
             async with started_broker(None, None) as broker:
                 own = at_broker(settings, broker.bootstrap_servers)
-                codes.append(await _show(own.model_copy(update={"web_port": 0}), articles, display))
+                # One raw partition: verdicts fall in the order of the file.
+                own = own.model_copy(update={"web_port": 0, "raw_partitions": 1})
+                codes.append(await _show(own, articles, PAUSE if path is None else 0, display))
 
     with as_file(files("stream_dedup.app") / OWN_ARTICLES) as own_articles:
         run_main(main(path or own_articles))
     return max(codes)
 
 
-async def _show(settings: Settings, articles: Path, display: Display) -> int:
+async def _show(settings: Settings, articles: Path, pause: float, display: Display) -> int:
     display.step("Making topics")
     async with connect(connection_of(settings)) as broker:
         await ensure_topics(broker, settings, settings.article_topics + settings.internal_topics)
     with tempfile.NamedTemporaryFile(prefix="stream-dedup-worker-", suffix=".log") as log:
         display.step("Starting a worker")
         worker = asyncio.create_task(supervise([Child(_live, (settings, log.name))]))
-        showing = asyncio.create_task(_publish_and_show(settings, articles, display))
+        showing = asyncio.create_task(_publish_and_show(settings, articles, pause, display))
         try:
             await asyncio.wait({worker, showing}, return_when=asyncio.FIRST_COMPLETED)
             if showing.done():
@@ -66,9 +70,9 @@ async def _show(settings: Settings, articles: Path, display: Display) -> int:
             await _end(worker)
 
 
-async def _publish_and_show(settings: Settings, articles: Path, display: Display) -> None:
+async def _publish_and_show(settings: Settings, articles: Path, pause: float, display: Display) -> None:
     published = Published()
-    publishing = asyncio.create_task(publish_lines(settings, str(articles), published, lambda _line: None))
+    publishing = asyncio.create_task(publish_lines(settings, str(articles), published, lambda _line: None, pause))
     try:
         shown = 0
         async for verdict in verdicts(settings, Begin.EARLIEST, None, headlines(settings)):

@@ -12,7 +12,7 @@ from stream_dedup.app.options import config_option, read_settings, setting_optio
 @setting_option("profile")
 @config_option
 def demo(file: Path | None) -> None:
-    r"""Start a local Kafka and a worker, publish articles, and show each verdict as it falls.
+    """Start a local Kafka and a worker, publish articles, and show each verdict as it falls.
 
     FILE has an article in each line, as JSON (.gz is read too); without it some written for this purpose are used.
     Everything is stopped at the end and nothing is kept but the downloaded Kafka.

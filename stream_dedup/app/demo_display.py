@@ -88,8 +88,10 @@ class Display:
 
     def _table(self) -> Table:
         table = Table(expand=True)
-        for name, ratio in (("#", 1), ("verdict", 2), ("kind", 3), ("article", 9), ("original", 7)):
-            table.add_column(name, ratio=ratio, no_wrap=True, overflow="ellipsis")
+        for name in ("#", "verdict", "kind"):
+            table.add_column(name, no_wrap=True)
+        for name in ("article", "original"):
+            table.add_column(name, ratio=1, no_wrap=True, overflow="ellipsis")
         for verdict in self._rows:
             line = verdict.line
             original = "" if line.original_id is None else self._headlines.get(line.original_id, line.original_id)

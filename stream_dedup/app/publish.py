@@ -1,5 +1,6 @@
 """What `publish` does: the lines of a file to the raw topic, each as it is."""
 
+import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Iterator
@@ -16,10 +17,14 @@ from stream_dedup.app.logs import configure_logs
 from stream_dedup.app.process import run_main
 from stream_dedup.app.settings import Settings
 from stream_dedup.core.article import Article, parse_article
+from stream_dedup.errors import TopicSettingsError
 from stream_dedup.kafka.client import connect
 from stream_dedup.kafka.publisher import LARGEST_REQUEST, publisher
+from stream_dedup.kafka.topics import describe_topic
 
 EXIT_REFUSED = 1
+DAY = 86_400_000
+"""ms."""
 
 
 @dataclass(slots=True)
@@ -53,23 +58,32 @@ def publish_file(settings: Settings, path: str) -> int:
     return EXIT_REFUSED if published.too_large else 0
 
 
-async def publish_lines(settings: Settings, path: str, published: Published, show: Callable[[Line], None]) -> None:
-    """Publish every line of a file, counting in `published`.
+async def publish_lines(
+    settings: Settings, path: str, published: Published, show: Callable[[Line], None], pause: float = 0
+) -> None:
+    """Publish every line of a file, counting in `published`, with `pause` seconds between two.
 
     Raises:
         TopicMissingError: there is no raw topic: it is never made in passing.
+        TopicSettingsError: an article is so old that the topic would delete it at once.
         BrokerUnreachableError: nobody answers, or does not go on answering.
     """
     connection = connection_of(settings)
     async with connect(connection) as broker:
-        await broker.partitions(settings.raw_topic)
+        retention = int((await describe_topic(broker, settings.raw_topic))["retention.ms"])
     async with publisher(connection, settings.raw_topic) as raw:
         for line in read_lines(path, LARGEST_REQUEST):
             key, timestamp = _key_and_time(settings, line.content)
+            age = time.time_ns() // 1_000_000 - timestamp
+            if 0 <= retention < age:
+                raise TopicSettingsError(_too_old(settings.raw_topic, line, age, retention))
             await raw.publish(key, line.content, timestamp)
             published.without_id += key is None
             published.sent += 1
             show(line)
+            if pause:
+                await raw.flush()
+                await asyncio.sleep(pause)
         await raw.flush()
         published.too_large = raw.too_large
         published.sent -= raw.too_large
@@ -82,6 +96,15 @@ def _key_and_time(settings: Settings, value: bytes) -> tuple[bytes | None, int]:
         return None, now
     key = None if article.id is None else article.id.encode("utf-8", "replace")
     return key, now if article.time is None else article.time
+
+
+def _too_old(topic: str, line: Line, age: int, retention: int) -> str:
+    """Kafka's retention goes by the records' own timestamps."""
+    return (
+        f"line {line.number} is {age / DAY:,.0f} days old, the retention of {topic} is {retention / DAY:,.0f} days: "
+        "Kafka would delete it unread. Set retention.ms=-1 on that topic and on the outputs, or publish without "
+        "--time-field and let the worker take the time from the article (STREAM_DEDUP_TIME_FIELD)"
+    )
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from stream_dedup.app.options import config_option, option, read_settings, setti
 @setting_option("data_dir")
 @config_option
 def run(*, embedded: bool, workers: int) -> None:
-    r"""Run a worker: fingerprint articles and, one worker of all, decide.
+    """Run a worker: fingerprint articles and, one worker of all, decide.
 
     Start as many as you like, on one machine or several; they share the work. Needs the article topics
     (`stream-dedup topics create`); --embedded makes them itself.

@@ -1,6 +1,7 @@
 """A stage as a Service of the worker: started with it, ended before anything it uses is closed."""
 
 import asyncio
+import logging
 from typing import Protocol
 
 from mode import Service
@@ -20,6 +21,7 @@ class StageRunner(Protocol):
 class StageService(Service):
     """Runs one stage; its fatal error ends the worker."""
 
+    logger = logging.getLogger("mode")
     mundane_level = "debug"
 
     def __init__(self, runner: StageRunner) -> None:

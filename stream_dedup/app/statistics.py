@@ -6,7 +6,8 @@ Every worker reads the same records and so shows the same figures.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+
+import msgspec
 
 from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.kafka.statistics_record import OTHER, StatisticsRecord, Tally
@@ -16,7 +17,42 @@ KEPT_WINDOWS = 60
 MAX_WINDOW_KEYS = 200
 """Sources, and languages, that one window tells apart; more are counted under `OTHER`."""
 
-Json: TypeAlias = Mapping[str, "Json"] | list["Json"] | str | int | float | None
+
+DECIMALS = 4
+"""Of a rate that is shown."""
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """Unique and duplicate articles, and duplicates / (unique + duplicates); None where there is neither."""
+
+    unique: int
+    duplicates: int
+    duplicate_rate: float | None
+
+
+class WindowFigures(msgspec.Struct, frozen=True):
+    """One tumbling window."""
+
+    start_ms: int
+    articles: Figures
+    rejected: int
+    sources: dict[str, Figures]
+    languages: dict[str, Figures]
+
+
+class DeploymentFigures(msgspec.Struct, frozen=True):
+    """Everything that is known: totals since a sequence, and the newest windows, newest first."""
+
+    since_sequence: int | None
+    last_sequence: int | None
+    last_decided_ms: int | None
+    clock_ms: int | None
+    index_entries: int | None
+    articles: Figures
+    rejected: int
+    kinds: dict[str, int]
+    window_ms: int
+    windows: list[WindowFigures]
 
 
 def duplicate_rate(unique: int, duplicates: int) -> float | None:
@@ -38,7 +74,7 @@ class _Tallies:
             self.unique[key] += tally.unique
             self.duplicates[key] += tally.duplicates
 
-    def shown(self) -> dict[str, Json]:
+    def shown(self) -> dict[str, Figures]:
         return {name: _figures(self.unique[name], self.duplicates[name]) for name in sorted(self.unique)}
 
 
@@ -87,22 +123,24 @@ class Statistics:
             articles.update(window.articles)
         return duplicate_rate(articles[Verdict.UNIQUE], articles[Verdict.DUPLICATE])
 
-    def shown(self) -> Json:
-        """Everything, as JSON has it; windows from the newest to the oldest."""
-        by_verdict = {verdict: self._count(verdict) for verdict in Verdict}
+    def shown(self) -> DeploymentFigures:
+        """The figures as they stand now."""
         last = self._last
-        return {
-            "since_sequence": self._first_sequence,
-            "last_sequence": last.last_sequence if last else None,
-            "last_decided_ms": last.decided if last else None,
-            "clock_ms": last.clock if last else None,
-            "index_entries": last.index_entries if last else None,
-            "articles": _figures(by_verdict[Verdict.UNIQUE], by_verdict[Verdict.DUPLICATE])
-            | {"rejected": by_verdict[Verdict.REJECTED]},
-            "kinds": {f"{kind}": number for (_, kind), number in sorted(self._kinds.items())},
-            "window_ms": self._window,
-            "windows": [self._shown_window(start) for start in sorted(self._windows, reverse=True)],
-        }
+        kinds: Counter[str] = Counter()
+        for (_, kind), number in self._kinds.items():
+            kinds[kind.value] += number
+        return DeploymentFigures(
+            since_sequence=self._first_sequence,
+            last_sequence=last.last_sequence if last else None,
+            last_decided_ms=last.decided if last else None,
+            clock_ms=last.clock if last else None,
+            index_entries=last.index_entries if last else None,
+            articles=_figures(self._count(Verdict.UNIQUE), self._count(Verdict.DUPLICATE)),
+            rejected=self._count(Verdict.REJECTED),
+            kinds=dict(sorted(kinds.items())),
+            window_ms=self._window,
+            windows=[self._shown_window(start) for start in sorted(self._windows, reverse=True)],
+        )
 
     def _window_of(self, time: int) -> _Window | None:
         """The window of a time; None where it lies before all windows that are kept."""
@@ -119,22 +157,18 @@ class Statistics:
     def _count(self, verdict: Verdict) -> int:
         return sum(number for (of, _), number in self._kinds.items() if of is verdict)
 
-    def _shown_window(self, start: int) -> Json:
+    def _shown_window(self, start: int) -> WindowFigures:
         window = self._windows[start]
         articles = window.articles
-        return {
-            "start_ms": start,
-            **_figures(articles[Verdict.UNIQUE], articles[Verdict.DUPLICATE]),
-            "rejected": articles[Verdict.REJECTED],
-            "sources": window.sources.shown(),
-            "languages": window.languages.shown(),
-        }
+        return WindowFigures(
+            start_ms=start,
+            articles=_figures(articles[Verdict.UNIQUE], articles[Verdict.DUPLICATE]),
+            rejected=articles[Verdict.REJECTED],
+            sources=window.sources.shown(),
+            languages=window.languages.shown(),
+        )
 
 
-def _figures(unique: int, duplicates: int) -> dict[str, Json]:
+def _figures(unique: int, duplicates: int) -> Figures:
     rate = duplicate_rate(unique, duplicates)
-    return {
-        "unique": unique,
-        "duplicates": duplicates,
-        "duplicate_rate": None if rate is None else round(rate, 4),
-    }
+    return Figures(unique, duplicates, None if rate is None else round(rate, DECIMALS))

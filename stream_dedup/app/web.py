@@ -1,10 +1,12 @@
 """The web server of a worker: `/healthz`, `/readyz`, `/metrics` and `/stats`, and nothing else."""
 
 import errno
+import logging
 import socket
 from dataclasses import dataclass
 
 import faust
+import msgspec
 from aiohttp import web
 from faust.web.drivers.aiohttp import Web
 from prometheus_client import CollectorRegistry
@@ -47,7 +49,7 @@ class Pages:
         return web.Response(body=generate_latest(self.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def _stats(self, _request: web.Request) -> web.Response:
-        return web.json_response(self.statistics.shown())
+        return web.Response(body=msgspec.json.encode(self.statistics.shown()), content_type="application/json")
 
 
 def _verdict(name: str, problems: list[str]) -> web.Response:
@@ -84,6 +86,7 @@ def url_of(listening: socket.socket) -> str:
 class PagesServer(Web):
     """Faust's web server on a socket that is bound already, with our pages in place of Faust's own."""
 
+    logger = logging.getLogger("mode")
     mundane_level = "debug"
 
     default_blueprints = ()

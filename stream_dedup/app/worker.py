@@ -6,6 +6,7 @@ and fed by a small reader of committed records.
 """
 
 import asyncio
+import logging
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import faust
 import structlog
 from faust.app.base import BootStrategy
+from faust.types.transports import ConsumerT
 from mode.types import ServiceT
 
 from stream_dedup.app.stage_service import StageRunner, StageService
@@ -50,6 +52,7 @@ class _NoKafka(BootStrategy):
 class _App(faust.App):
     """The Faust app with our web server and without a data folder, which only tables would need."""
 
+    logger = logging.getLogger("mode")
     mundane_level = "debug"
 
     BootStrategy = _NoKafka
@@ -67,6 +70,12 @@ class _App(faust.App):
     def _new_web(self) -> PagesServer:
         return PagesServer(self, self._plan.pages, self._plan.listening)
 
+    def _new_consumer(self) -> ConsumerT:
+        # Streams ask for a consumer although it is never started; the event loop of its thread would stay open.
+        consumer = super()._new_consumer()
+        consumer._thread.thread_loop.close()  # type: ignore[attr-defined] # noqa: SLF001 - there is no public way to it
+        return consumer
+
     def _create_directories(self) -> None:
         """Nothing is kept in files."""
 
@@ -74,6 +83,7 @@ class _App(faust.App):
 class _Worker(faust.Worker):
     """Faust's worker, leaving signals, logs and the terminal to the process that runs it."""
 
+    logger = logging.getLogger("mode")
     mundane_level = "debug"
 
     def __init__(self, app: _App) -> None:

@@ -59,7 +59,7 @@ async def _keep_running(child: Child) -> None:
             await _stop(process)
         if code >= 0:
             raise _EndedError(code)
-        log.warning("a worker was killed and is started again", pid=process.pid, signal=-code)
+        log.warning("a worker was killed and is started again", signal=-code)
         await asyncio.sleep(RESTART_PAUSE)
 
 

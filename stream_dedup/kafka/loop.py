@@ -22,7 +22,7 @@ from stream_dedup.errors import RecordTooLargeError, TopicSettingsError, Transac
 from stream_dedup.kafka.observer import CommittedBatch, Observer, Stage
 from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.threads import in_thread
-from stream_dedup.kafka.transport import Broker, Input, Message, Record, Source, Transactions
+from stream_dedup.kafka.transport import Broker, Ends, Input, Message, Record, Source, Transactions
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 """Seconds between sessions after failures, doubling, with full jitter."""
@@ -66,8 +66,8 @@ class Processor(Protocol[B]):
         """The batch of a record that the broker refuses for its size: rejected, cut to `keep` bytes."""
         ...
 
-    def applied(self, batch: B) -> None:
-        """The batch is committed: make it part of the state. Called outside the event loop's thread."""
+    def applied(self, batch: B, ends: Ends) -> None:
+        """The batch is committed, up to `ends`: make it part of the state. Called outside the event loop's thread."""
         ...
 
     async def tidy(self) -> None:
@@ -166,17 +166,15 @@ class PartitionLoop(Generic[B]):
                         if await session.step(self._wait):
                             pause = FIRST_PAUSE
             except RecordTooLargeError as error:
-                self._failed(error)
+                log.warning("looking for the record that is refused", input=self.of.transactional_id, error=str(error))
+                self._observer.failed(self._processor.stage, self.of.partition)
             except TransactionFailedError as error:
-                self._failed(error)
+                log.warning("transaction failed; beginning again", input=self.of.transactional_id, error=str(error))
+                self._observer.failed(self._processor.stage, self.of.partition)
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(pause * self._random()):
                         await stop.wait()
                 pause = min(LONGEST_PAUSE, pause * 2)
-
-    def _failed(self, error: Exception) -> None:
-        log.warning("a transaction failed; going on from what is committed", input=str(self.of), error=str(error))
-        self._observer.failed(self._processor.stage, self.of.partition)
 
     @contextlib.asynccontextmanager
     async def session(self) -> AsyncIterator["Session[B]"]:
@@ -211,14 +209,14 @@ class PartitionLoop(Generic[B]):
         else:
             batch = await in_thread(self._processor.process, records)
         try:
-            await transactions.commit(batch.messages, records[-1].offset + 1)
+            ends = await transactions.commit(batch.messages, records[-1].offset + 1)
         except RecordTooLargeError:
             width.narrow(records)
             raise
         except TransactionFailedError:
             width.halve(len(records))  # it may have been more than the broker can take in time
             raise
-        await in_thread(self._processor.applied, batch)
+        await in_thread(self._processor.applied, batch, ends)
         width.widen()
         seconds = self._monotonic() - begun
         self._observer.committed(

@@ -18,14 +18,14 @@ class Start:
     warning: str | None = None
 
 
-def fingerprint_start(of: Input, committed: Mapping[int, int], log: Bounds, *, fingerprinted: bool) -> Start:
+def fingerprint_start(of: Input, committed: Mapping[int, int], log: Bounds, *, begun: bool) -> Start:
     """Where the fingerprint stage reads a raw partition from.
 
     Args:
         of: the partition.
         committed: the group's offsets of the topic, by partition.
         log: what the raw partition holds.
-        fingerprinted: whether any article was fingerprinted before.
+        begun: something has been fingerprinted before.
 
     Raises:
         LogRefusedError: offsets were lost, or articles were deleted unread.
@@ -38,10 +38,10 @@ def fingerprint_start(of: Input, committed: Mapping[int, int], log: Bounds, *, f
             f"--topic {of.topic}:{of.partition} --reset-offsets --to-earliest --execute"
         )
         return Start(_within(name, offset, log, remedy))
-    if not committed and fingerprinted:
+    if not committed and begun:
         raise LogRefusedError(
-            f"the group {of.group} has no committed offsets for {of.topic}, yet articles were fingerprinted: its "
-            "offsets were lost or have expired, and reading from the start would repeat articles. "
+            f"the group {of.group} has no committed offsets for {of.topic}, yet articles were fingerprinted: "
+            "its offsets were lost or have expired, and reading from the start would repeat articles. "
             f"Set them (kafka-consumer-groups --group {of.group} --topic {of.topic} --reset-offsets), then start again"
         )
     # A first start, or a partition added later: from the earliest article there is.
@@ -63,12 +63,12 @@ def decide_start(of: Input, restored: int | None, committed: int | None, log: Bo
     """
     name = str(of)
     if restored is None:
-        # An aborted first transaction moves the log's end; only what was committed and deleted moves its start.
+        # A first transaction that was aborted leaves offsets in the changelog, and nothing else.
         if committed is not None or changelog.start > 0:
             raise LogRefusedError(
-                f"the changelog is empty, yet the group {of.group} has committed offset {committed} of {name} and "
-                f"the changelog's log begins at {changelog.start}: the index was lost, and every article so far would "
-                "be judged as new. " + _hint(of)
+                f"the changelog is empty, yet the group {of.group} has committed offset {committed} of {name} and the "
+                f"changelog's log goes from {changelog.start} to {changelog.end}: the index was lost, and every "
+                "article so far would be judged as new. " + _hint(of)
             )
         return Start(_within(name, 0, log, _hint(of)))
     if committed is not None and committed > restored:

@@ -10,28 +10,25 @@ from stream_dedup.kafka.threads import in_thread
 from stream_dedup.kafka.transport import Bounds, Broker, Record
 
 SLICE = 200
-"""Records applied at a time, in a thread."""
+"""Records applied at a time, in a thread, so that heartbeats and health checks go on meanwhile."""
 FETCH_WAIT = 0.5
-"""Seconds to wait for records that are there."""
 
 
 async def restore(
     broker: Broker,
     topic: str,
-    bounds: Bounds,
     *,
     from_offset: int,
     decider: Decider | None,
     new: Callable[[int], Decider],
     applied: Callable[[int, Delta], None],
     progressed: Callable[[], None],
-) -> Decider | None:
-    """The decider after every committed record of the changelog.
+) -> tuple[Decider | None, Bounds]:
+    """The decider after every committed record of the changelog, and where the changelog stood.
 
     Args:
         broker: where the changelog stands.
         topic: the changelog; it has one partition.
-        bounds: what it holds.
         from_offset: the changelog offset up to which `decider` has been brought.
         decider: one that stands at an earlier record, kept from an earlier ownership; None to begin.
         new: makes an empty decider at an input position.
@@ -39,11 +36,13 @@ async def restore(
         progressed: called after each slice; not while the broker gives nothing.
 
     Returns:
-        The decider, None where the changelog holds no record.
+        The decider, None where the changelog holds no record; and what the changelog held: every record up to its
+        end is part of the decider, and nothing of what another owner may have written since.
 
     Raises:
         LogRefusedError: the chain is broken, a record is no delta, or the changelog ends before `from_offset`.
     """
+    bounds = await broker.bounds(topic, 0)
     # One record at least has brought it to where it stands, and the last one is never deleted.
     if decider is not None and bounds.end < max(from_offset, 1):
         raise LogRefusedError(
@@ -64,7 +63,7 @@ async def restore(
                 progressed()
     finally:
         await source.close()
-    return decider
+    return decider, bounds
 
 
 def _apply(

@@ -1,4 +1,4 @@
-"""Work that takes longer than heartbeats and health checks may wait, in a thread."""
+"""Work in a thread that is never left running behind."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,14 +8,15 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do the work in a thread while the event loop goes on; when cancelled, end only once the work has ended.
+async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """The function's result, computed in a thread so that heartbeats and health checks go on meanwhile.
 
-    A thread cannot be cancelled: left to itself it would go on changing the index while the next owner restores it.
+    A cancellation waits for the function to end: a loop that is cut off would otherwise leave its state to the next
+    one while it is still changing.
     """
-    working = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
+    running = asyncio.create_task(asyncio.to_thread(function, *args, **kwargs))
     try:
-        return await asyncio.shield(working)
+        return await asyncio.shield(running)
     except asyncio.CancelledError:
-        await asyncio.wait({working})
+        await asyncio.wait({running})
         raise

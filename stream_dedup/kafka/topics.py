@@ -73,7 +73,7 @@ async def create_topics(
         )
 
     made = await _make(broker, [new(topics.raw, 0)]) if topics.raw in names else []
-    raw = await _described(broker, topics.raw)
+    raw = await describe_topic(broker, topics.raw)
     largest = int(raw["max.message.bytes"]) + HEADROOM
     return made + await _make(broker, [new(name, largest) for name in names if name != topics.raw])
 
@@ -101,7 +101,7 @@ async def wait_until_known(broker: KafkaBroker, topic: str) -> None:
         async with asyncio.timeout(broker.connection.call_timeout):
             while True:
                 try:
-                    await _described(broker, topic)
+                    await describe_topic(broker, topic)
                     await broker.bounds(topic, 0)
                 except TopicMissingError:
                     await asyncio.sleep(RETRY_PAUSE)
@@ -136,7 +136,7 @@ async def check_topics(broker: KafkaBroker, topics: TopicNames) -> None:
         TopicSettingsError: one has such a setting.
     """
     names = (topics.raw, *topics.outputs, *topics.internal)
-    configs = {name: await _described(broker, name) for name in names}
+    configs = {name: await describe_topic(broker, name) for name in names}
     for name in topics.internal:
         partitions = await broker.partitions(name)
         if partitions != 1:
@@ -190,7 +190,13 @@ _RULES: tuple[Callable[[TopicNames, Mapping[str, Configs]], list[str]], ...] = (
 )
 
 
-async def _described(broker: KafkaBroker, topic: str) -> Configs:
+async def describe_topic(broker: KafkaBroker, topic: str) -> Configs:
+    """A topic's settings by their names, defaults included.
+
+    Raises:
+        TopicMissingError: there is no such topic.
+        BrokerRefusedError: the broker does not tell.
+    """
     resource = ConfigResource(ConfigResourceType.TOPIC, topic)
     (response,) = await retried(lambda: broker.admin.describe_configs([resource]), broker.connection.call_timeout)
     ((code, message, _type, _name, entries, *_),) = response.resources

@@ -41,11 +41,7 @@ class Trimmer:
         self._unmarked += 1
 
     def mark(self, offset: int) -> None:
-        """All records followed so far stand below this offset of the changelog, save the last perhaps.
-
-        A commit is answered before its record counts in the log's end. Such a record goes with the next mark, and that
-        goes after this one, which waits for the record's entries.
-        """
+        """All records followed so far stand below this offset of the changelog."""
         if self._unmarked:
             self._marks.append(_Mark(offset, self._latest, self._sequence))
             self._latest = None

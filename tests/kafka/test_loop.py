@@ -15,7 +15,7 @@ from stream_dedup.kafka.loop import Batch, PartitionLoop
 from stream_dedup.kafka.memory import MemoryBroker
 from stream_dedup.kafka.observer import CommittedBatch, Stage
 from stream_dedup.kafka.records import cut
-from stream_dedup.kafka.transport import Input, Message, Record
+from stream_dedup.kafka.transport import Ends, Input, Message, Record
 
 OF = Input("group", "in", 0)
 LIMIT = 100
@@ -43,16 +43,17 @@ class FaultyBroker(MemoryBroker):
         self.before: list[Fault | None] = []
         self.after: list[Fault | None] = []
 
-    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> None:
+    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
         """A write between two faults."""
         if self.before and (fault := self.before.pop(0)):
             fault()
-        await super().write(of, epoch, messages, next_offset)
+        ends = await super().write(of, epoch, messages, next_offset)
         if self.after and (fault := self.after.pop(0)):
             fault()
+        return ends
 
 
-@dataclass(slots=True)
+@dataclass
 class Copier:
     """Copies its input; its state is what was copied, and comes back from the output."""
 
@@ -75,7 +76,7 @@ class Copier:
         self.refused.append(record.value or b"")
         return self.process([cut(record, keep)[0]])
 
-    def applied(self, batch: Batch) -> None:
+    def applied(self, batch: Batch, _ends: Ends) -> None:
         """Take the batch into the state."""
         self.state += [message.value or b"" for message in batch.messages]
 
@@ -233,9 +234,9 @@ async def test_the_event_loop_is_left_free() -> None:
             threads.append(threading.get_ident())
             return super().process(records)
 
-        def applied(self, batch: Batch) -> None:
+        def applied(self, batch: Batch, _ends: Ends) -> None:
             threads.append(threading.get_ident())
-            super().applied(batch)
+            super().applied(batch, _ends)
 
     run = await _prepared(VALUES, len(VALUES), processor=Threaded)
     await run.loop.run(run.watcher.stop)
@@ -309,10 +310,10 @@ async def test_a_batch_that_takes_too_long_is_tried_smaller() -> None:
     """A broker that cannot take ten records in time may take two: the same batch is not tried for ever."""
 
     class SlowBroker(FaultyBroker):
-        async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> None:
+        async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
             if len(messages) > 2:
                 _lost()
-            await super().write(of, epoch, messages, next_offset)
+            return await super().write(of, epoch, messages, next_offset)
 
     run = await _prepared(VALUES, 10, SlowBroker())
     async with asyncio.timeout(DEADLINE):
@@ -327,7 +328,7 @@ async def test_each_failure_is_told_with_its_reason() -> None:
     with capture_logs() as logs:
         await run.loop.run(run.watcher.stop)
     assert [(line["log_level"], line["input"], line["error"]) for line in logs] == [
-        ("warning", "in-0", "the answer was lost")
+        ("warning", "group-in-0", "the answer was lost")
     ]
 
 
@@ -366,3 +367,25 @@ async def test_a_stop_cuts_the_pause_after_a_failure_short() -> None:
         await loop.run(run.watcher.stop)
     assert run.watcher.failures == 3
     assert run.output == []
+
+
+async def test_a_cut_off_loop_has_ended_applying() -> None:
+    """A loop that is cancelled while it applies ends only when that is done: the state is then the next one's."""
+    run = await _prepared(VALUES)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def applied(batch: Batch, _ends: Ends) -> None:
+        begun.set()
+        go_on.wait(60)
+        run.copier.state += [message.value or b"" for message in batch.messages]
+
+    run.copier.applied = applied  # type: ignore[method-assign]
+    running = asyncio.create_task(run.loop.run(run.watcher.stop))
+    await asyncio.to_thread(begun.wait, 60)
+    running.cancel()
+    done, _ = await asyncio.wait({running}, timeout=0.05)
+    assert not done
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert run.copier.state == run.output == VALUES[:4]

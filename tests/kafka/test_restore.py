@@ -40,10 +40,9 @@ async def test_waiting_for_a_broker_is_no_progress() -> None:
         delta = decider.decide((), end).delta
         decider.apply(delta)
         await broker.publish(Message("index", 0, 0, None, encode_delta(delta)))
-    restored = await restore(
+    restored, _ = await restore(
         broker,
         "index",
-        await broker.bounds("index", 0),
         from_offset=0,
         decider=None,
         new=lambda position: Decider(RULES, estimated_jaccard, position),

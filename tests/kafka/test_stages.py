@@ -307,6 +307,32 @@ def test_a_broken_chain_is_refused() -> None:
             driver.read()
 
 
+def test_trimming_keeps_what_a_restart_needs(driver: StreamDriver) -> None:
+    """Decided input and outlived changelog records go; the index restored from the rest is the same."""
+    for _ in range(8):
+        driver.advance(24 * HOUR)
+        _fill(driver, driver.now)
+    driver.advance(60_000)
+    driver.read()
+    assert driver.broker.log(FINGERPRINTED, 0).records == []
+    assert driver.broker.log(CHANGELOG, 0).start > 0
+    before = driver.decide_stage.decider.digest()
+    driver.restart()
+    driver.read()
+    assert driver.decide_stage.decider.digest() == before
+
+
+def test_an_owner_that_slept_knows_what_it_has_not_applied(driver: StreamDriver) -> None:
+    """It may go on tidying before it hears of the new owner; owner again, it applies what that one wrote."""
+    slept = driver.decide_stage
+    driver.restart()
+    _fill(driver, driver.now)
+    driver.advance(60_000)
+    asyncio.run(slept.tidy())
+    asyncio.run(slept.open(driver.decide_stage.decider.position))
+    assert slept.decider.digest() == driver.decide_stage.decider.digest()
+
+
 @pytest.mark.parametrize("trimmed", [False, True], ids=["still there", "decided and deleted"])
 async def test_lost_offsets_of_fingerprinted_articles_are_refused(*, trimmed: bool) -> None:
     """Where articles were fingerprinted and the group knows nothing of it, starting over would repeat them."""
@@ -323,21 +349,6 @@ async def test_lost_offsets_of_fingerprinted_articles_are_refused(*, trimmed: bo
         await stage.open(None)
 
 
-def test_trimming_keeps_what_a_restart_needs(driver: StreamDriver) -> None:
-    """Decided input and outlived changelog records go; the index restored from the rest is the same."""
-    for _ in range(8):
-        driver.advance(24 * HOUR)
-        _fill(driver, driver.now)
-    driver.advance(60_000)
-    driver.read()
-    assert driver.broker.log(FINGERPRINTED, 0).records == []
-    assert driver.broker.log(CHANGELOG, 0).start > 0
-    before = driver.decide_stage.decider.digest()
-    driver.restart()
-    driver.read()
-    assert driver.decide_stage.decider.digest() == before
-
-
 def test_the_very_first_record_may_be_refused() -> None:
     """What an aborted first transaction leaves in a log is no sign of a lost index or of lost offsets."""
     limit = 2_000
@@ -346,22 +357,6 @@ def test_the_very_first_record_may_be_refused() -> None:
         driver.pipe(_article("词" * limit, id="bigger than the internal topic takes"))
         driver.pipe(_article(OTHER))
         assert [output.header("dedup-kind") for output in driver.read()] == ["unreadable", "unreadable", "new"]
-
-
-def test_an_owner_that_was_replaced_unawares_can_come_back(driver: StreamDriver) -> None:
-    """Stopped, replaced, going on without knowing: what its successor wrote is not taken for applied."""
-    replaced = driver.decide_stage
-    driver.restart()
-    driver.pipe(_article(OTHER))
-    driver.read()
-    driver.advance(60_000)
-
-    async def go_on() -> None:
-        await replaced.tidy()
-        await replaced.open((await driver.broker.committed("trial.decide", FINGERPRINTED))[0])
-
-    asyncio.run(go_on())
-    assert replaced.decider.digest() == driver.decide_stage.decider.digest()
 
 
 @pytest.mark.parametrize(("texts", "end"), [((), 0), ((NEAR, OTHER, NEWS), 1)], ids=["empty", "shorter"])
