@@ -65,7 +65,8 @@ class Display:
         self._verdicts[line.verdict] += 1
         self._kinds[line.kind] += 1
         self._rows.append(verdict)
-        self._headlines[line.id] = verdict.headline
+        if line.verdict == Verdict.UNIQUE:
+            self._headlines[line.id] = verdict.headline
         if len(self._headlines) > REMEMBERED:
             self._headlines.popitem(last=False)
         if self._console.is_terminal:

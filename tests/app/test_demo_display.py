@@ -31,3 +31,14 @@ def test_the_next_steps_work_as_they_are_shown(
     with demo_display(activate) as display:
         display.summary()
     assert capsys.readouterr().out.count("source .venv/bin/activate") == times
+
+
+def test_an_original_is_named_by_its_own_headline(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A revision has its original's id, and what is found near later still repeats the original."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with demo_display(None) as display:
+        display.show(Shown(VerdictLine("a", "unique", "new", None, None, None, 0, "raw-0-0", None), "First"))
+        display.show(Shown(VerdictLine("a", "duplicate", "revision", "a", 1, 0.9, 1, "raw-0-1", None), "Second"))
+    assert capsys.readouterr().out.count("First") == 2
