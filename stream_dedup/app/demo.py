@@ -1,6 +1,7 @@
 """What `demo` does: a local Kafka, a worker, articles in, verdicts out, and nothing left behind."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import sys
@@ -83,7 +84,8 @@ async def _publish_and_show(settings: Settings, articles: Path, pause: float, di
     publishing = asyncio.create_task(publish_lines(settings, str(articles), published, lambda _line: None, pause))
     coming = verdicts(settings, Begin.EARLIEST, None, headlines(settings))
     try:
-        await show_each(coming, publishing, published, display.show)
+        async with contextlib.aclosing(coming):
+            await show_each(coming, publishing, published, display.show)
     finally:
         await _end(publishing)
 
