@@ -38,8 +38,7 @@ async def close_quietly(closing: Coroutine[None, None, None]) -> None:
     `stop`, which then leaves the rest open: so tasks get a turn first, and the end is awaited in a task of its own,
     where such an error cannot pass for a cancellation of ours.
     """
-    await asyncio.sleep(0)
-    ending = asyncio.create_task(closing)
+    ending = asyncio.create_task(_after_a_turn(closing))
     _, late = await asyncio.wait({ending}, timeout=CLOSE_TIMEOUT)
     for task in late:
         task.cancel()
@@ -47,6 +46,11 @@ async def close_quietly(closing: Coroutine[None, None, None]) -> None:
     error = ending.exception() if ending.done() and not ending.cancelled() else None
     if error is not None and not isinstance(error, KafkaError | TimeoutError | OSError):
         raise error
+
+
+async def _after_a_turn(closing: Coroutine[None, None, None]) -> None:
+    await asyncio.sleep(0)
+    await closing
 
 
 async def retried(call: Callable[[], Awaitable[T]], limit: float) -> T:

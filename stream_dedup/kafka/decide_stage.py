@@ -20,7 +20,7 @@ from stream_dedup.kafka.positions import decide_start
 from stream_dedup.kafka.records import Handover, clean_headers, cut, decode_handover, evidence, partition_for
 from stream_dedup.kafka.restore import restore
 from stream_dedup.kafka.statistics_record import Counted, count_kinds, summarise
-from stream_dedup.kafka.transport import Broker, Input, Message, Record
+from stream_dedup.kafka.transport import Broker, Ends, Input, Message, Record
 from stream_dedup.kafka.trimming import Trimmer
 
 TIDY_EVERY = 10.0
@@ -74,7 +74,9 @@ class DecideStage:
         self._monotonic = monotonic
         self._partitions: dict[str, int] = {}
         self._decider: Decider | None = None
-        self._followed = 0  # the changelog offset up to which the decider is known to be brought
+        # The changelog offset up to which the decider has been brought. Not the log's end: another owner may write
+        # before this one is told that it lost the partition.
+        self._followed = 0
         self._rules: int | None = None  # hash of the rules under which the last batch was decided
         self._trimmer = Trimmer()
         self._tidied = monotonic()
@@ -95,7 +97,7 @@ class DecideStage:
         topics = {*self._outputs.routes.values()}
         self._partitions = {topic: await self._broker.partitions(topic) for topic in sorted(topics)}
         changelog = self._outputs.changelog
-        self._decider = await restore(
+        self._decider, changelog_bounds = await restore(
             self._broker,
             changelog,
             from_offset=self._followed,
@@ -105,7 +107,6 @@ class DecideStage:
             progressed=self._progressed,
         )
         log_bounds = await self._broker.bounds(self._of.topic, self._of.partition)
-        changelog_bounds = await self._broker.bounds(changelog, 0)
         restored = None if self._decider is None else self._decider.position
         start = decide_start(self._of, restored, committed, log_bounds, changelog_bounds)
         if start.warning is not None:
@@ -113,7 +114,7 @@ class DecideStage:
         if self._rules is not None and self._rules != self.decider.rules.hash64():
             log.warning("the rules of deciding have changed since the last decided batch; they hold from here on")
         self._followed = changelog_bounds.end
-        self._trimmer.mark(changelog_bounds.end)
+        self._trimmer.mark(self._followed)
         self._observer.index_entries(len(self.decider))
         return start.offset
 
@@ -170,12 +171,13 @@ class DecideStage:
         headers = (*clean_headers(record.headers), *evidence(judgement, handover))
         return Message(topic, partition, handover.raw_timestamp, record.key, record.value, headers)
 
-    def applied(self, batch: DecidedBatch) -> None:
+    def applied(self, batch: DecidedBatch, ends: Ends) -> None:
         """The batch is committed: apply its delta."""
         if batch.delta is None:
             raise ValueError("a decided batch has a delta")
         self.decider.apply(batch.delta)
         self._trimmer.follow(batch.delta)
+        self._followed = ends[self._outputs.changelog, 0]
         self._observer.index_entries(len(self.decider))
 
     async def tidy(self) -> None:
@@ -184,8 +186,6 @@ class DecideStage:
             return
         self._tidied = self._monotonic()
         changelog = self._outputs.changelog
-        # Everything applied so far stands below the log's end, whatever else does.
-        self._followed = (await self._broker.bounds(changelog, 0)).end
         self._trimmer.mark(self._followed)
         horizon = self.decider.clock.horizon(self.decider.rules.window)
         below = self._trimmer.outlived(horizon, self.decider.evicted_below)

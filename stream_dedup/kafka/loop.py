@@ -15,14 +15,19 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+import structlog
+
 from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.errors import RecordTooLargeError, TransactionFailedError
 from stream_dedup.kafka.observer import CommittedBatch, Observer, Stage
 from stream_dedup.kafka.records import size_of
-from stream_dedup.kafka.transport import Broker, Input, Message, Record, Source, Transactions
+from stream_dedup.kafka.threads import in_thread
+from stream_dedup.kafka.transport import Broker, Ends, Input, Message, Record, Source, Transactions
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 """Seconds between sessions after failures, doubling, with full jitter."""
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +66,8 @@ class Processor(Protocol[B]):
         """The batch of a record that the broker refuses for its size: rejected, cut to `keep` bytes."""
         ...
 
-    def applied(self, batch: B) -> None:
-        """The batch is committed: make it part of the state."""
+    def applied(self, batch: B, ends: Ends) -> None:
+        """The batch is committed, up to `ends`: make it part of the state. Called outside the event loop's thread."""
         ...
 
     async def tidy(self) -> None:
@@ -141,9 +146,11 @@ class PartitionLoop(Generic[B]):
                     while not stop.is_set():
                         if await session.step(self._wait):
                             pause = FIRST_PAUSE
-            except RecordTooLargeError:
+            except RecordTooLargeError as error:
+                log.warning("looking for the record that is refused", input=self.of.transactional_id, error=str(error))
                 self._observer.failed(self._processor.stage, self.of.partition)
-            except TransactionFailedError:
+            except TransactionFailedError as error:
+                log.warning("transaction failed; beginning again", input=self.of.transactional_id, error=str(error))
                 self._observer.failed(self._processor.stage, self.of.partition)
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(pause * self._random()):
@@ -179,15 +186,15 @@ class PartitionLoop(Generic[B]):
             await self._processor.tidy()
             return False
         if width.keep is None:
-            batch = await asyncio.to_thread(self._processor.process, records)
+            batch = await in_thread(self._processor.process, records)
         else:
             batch = self._processor.refuse(records[0], width.keep)
         try:
-            await transactions.commit(batch.messages, records[-1].offset + 1)
+            ends = await transactions.commit(batch.messages, records[-1].offset + 1)
         except RecordTooLargeError:
             width.narrow(records)
             raise
-        self._processor.applied(batch)
+        await in_thread(self._processor.applied, batch, ends)
         width.widen()
         seconds = self._monotonic() - begun
         self._observer.committed(

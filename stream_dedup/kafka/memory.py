@@ -14,7 +14,7 @@ from stream_dedup.errors import (
     TopicMissingError,
     TransactionFailedError,
 )
-from stream_dedup.kafka.transport import Bounds, Input, Message, Record
+from stream_dedup.kafka.transport import Bounds, Ends, Input, Message, Record
 
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 """Kafka's default of `max.message.bytes`."""
@@ -121,7 +121,7 @@ class MemoryBroker:
         self._epochs[transactional_id] = self._epochs.get(transactional_id, -1) + 1
         return self._epochs[transactional_id]
 
-    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> None:
+    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
         """One transaction."""
         if self._epochs[of.transactional_id] != epoch:
             raise FencedError(f"another owner has taken {of.transactional_id}")
@@ -133,11 +133,14 @@ class MemoryBroker:
                 raise RecordTooLargeError(f"a message of {size} bytes is over {message.topic}'s limit of {limit}")
         for message in messages:
             self.log(message.topic, message.partition).append(message)
-        for topic, partition in {(message.topic, message.partition) for message in messages}:
+        written = {(message.topic, message.partition) for message in messages}
+        ends = {(topic, partition): self.log(topic, partition).end for topic, partition in written}
+        for topic, partition in written:
             self.log(topic, partition).end += 1
         self._offsets[of.group, of.topic, of.partition] = next_offset
         async with self._changed:
             self._changed.notify_all()
+        return ends
 
 
 class MemorySource:
@@ -187,12 +190,12 @@ class MemoryTransactions:
         """Take the id."""
         self._epoch = self._broker.take(self._of.transactional_id)
 
-    async def commit(self, messages: Sequence[Message], next_offset: int) -> None:
+    async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
         """Write all messages and the input's offset, or none of them."""
         if self._epoch is None:
             raise TransactionFailedError(f"{self._of.transactional_id} is not started, or was closed after an error")
         try:
-            await self._broker.write(self._of, self._epoch, messages, next_offset)
+            return await self._broker.write(self._of, self._epoch, messages, next_offset)
         except BaseException:
             self._epoch = None
             raise

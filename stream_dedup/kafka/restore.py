@@ -1,13 +1,13 @@
 """Reading the changelog into a decider, record by record, with the chain checked."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 
 from stream_dedup.core.decider import Decider
 from stream_dedup.core.delta import Delta
 from stream_dedup.errors import LogRefusedError
 from stream_dedup.kafka.changelog import decode_delta
-from stream_dedup.kafka.transport import Broker, Record
+from stream_dedup.kafka.threads import in_thread
+from stream_dedup.kafka.transport import Bounds, Broker, Record
 
 SLICE = 200
 """Records applied at a time, in a thread, so that heartbeats and health checks go on meanwhile."""
@@ -23,8 +23,8 @@ async def restore(
     new: Callable[[int], Decider],
     applied: Callable[[int, Delta], None],
     progressed: Callable[[], None],
-) -> Decider | None:
-    """The decider after every committed record of the changelog.
+) -> tuple[Decider | None, Bounds]:
+    """The decider after every committed record of the changelog, and where the changelog stood.
 
     Args:
         broker: where the changelog stands.
@@ -36,7 +36,8 @@ async def restore(
         progressed: called after each slice.
 
     Returns:
-        The decider, None where the changelog holds no record.
+        The decider, None where the changelog holds no record; and what the changelog held: every record up to its
+        end is part of the decider, and nothing of what another owner may have written since.
 
     Raises:
         LogRefusedError: the chain is broken, or a record is no delta.
@@ -50,11 +51,11 @@ async def restore(
         while source.position < bounds.end:
             records = await source.fetch(SLICE, FETCH_WAIT)
             if records:
-                decider = await asyncio.to_thread(_apply, decider, records, new, applied)
+                decider = await in_thread(_apply, decider, records, new, applied)
             progressed()
     finally:
         await source.close()
-    return decider
+    return decider, bounds
 
 
 def _apply(

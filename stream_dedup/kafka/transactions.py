@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import (
@@ -18,7 +19,10 @@ from aiokafka.producer.message_accumulator import BatchBuilder
 
 from stream_dedup.errors import FencedError, RecordTooLargeError, TransactionFailedError
 from stream_dedup.kafka.connection import CLOSE_TIMEOUT, Connection, close_quietly
-from stream_dedup.kafka.transport import Input, Message
+from stream_dedup.kafka.transport import Ends, Input, Message
+
+if TYPE_CHECKING:
+    from aiokafka.structs import RecordMetadata
 
 PRODUCE_BATCH_BYTES = 512 * 1024
 """A record batch closes at this size: half of Kafka's default `max.message.bytes`, so never refused for it."""
@@ -53,7 +57,7 @@ class KafkaTransactions:
             raise _translated(error, self._of) from error
         self._producer = producer
 
-    async def commit(self, messages: Sequence[Message], next_offset: int) -> None:
+    async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
         """Write all messages and the input's offset, or none of them."""
         producer = self._producer
         if producer is None:
@@ -63,12 +67,13 @@ class KafkaTransactions:
         try:
             async with asyncio.timeout(self._connection.call_timeout):
                 await producer.begin_transaction()
-                await _write(producer, messages, offsets, self._of.group)
+                ends = await _write(producer, messages, offsets, self._of.group)
                 await producer.commit_transaction()
         except BaseException as error:
             await close_quietly(producer.stop())
             raise _translated(error, self._of) from error
         self._producer = producer
+        return ends
 
     async def close(self) -> None:
         """Let go of the id's connection."""
@@ -79,13 +84,13 @@ class KafkaTransactions:
 
 async def _write(
     producer: AIOKafkaProducer, messages: Sequence[Message], offsets: dict[TopicPartition, int], group: str
-) -> None:
+) -> Ends:
     """All that comes before the commit. When it fails the transaction is ended at once where that is still possible.
 
     An open transaction holds back every read_committed reader until the next owner or the broker's timeout ends it.
     """
     try:
-        await _send_all(producer, messages)
+        ends = await _send_all(producer, messages)
         await producer.send_offsets_to_transaction(offsets, group)
     except BaseException:
         # aiokafka asserts its state: one that cannot be aborted any more (fenced, fatal) raises AssertionError.
@@ -93,6 +98,7 @@ async def _write(
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 await producer.abort_transaction()
         raise
+    return ends
 
 
 def _translated(error: BaseException, of: Input) -> BaseException:
@@ -109,7 +115,7 @@ def _translated(error: BaseException, of: Input) -> BaseException:
             return error
 
 
-async def _send_all(producer: AIOKafkaProducer, messages: Sequence[Message]) -> None:
+async def _send_all(producer: AIOKafkaProducer, messages: Sequence[Message]) -> Ends:
     """Send whole record batches and check each one's own result.
 
     A transaction commits even when a batch of it failed (only that batch's future tells), and a batch without
@@ -117,13 +123,13 @@ async def _send_all(producer: AIOKafkaProducer, messages: Sequence[Message]) -> 
     """
     by_partition = attrgetter("topic", "partition")
     groups = groupby(sorted(messages, key=by_partition), key=by_partition)
-    sends = [_send_partition(producer, topic, partition, list(group)) for (topic, partition), group in groups]
-    written = sum(await asyncio.gather(*sends))
-    if written != len(messages):
-        raise TransactionFailedError(f"{written} of {len(messages)} messages were taken by the producer")
+    parts = {part: list(group) for part, group in groups}
+    sends = [_send_partition(producer, topic, partition, part) for (topic, partition), part in parts.items()]
+    return dict(zip(parts, await asyncio.gather(*sends), strict=True))
 
 
 async def _send_partition(producer: AIOKafkaProducer, topic: str, partition: int, messages: Sequence[Message]) -> int:
+    """The offset after the last of the messages."""
     deliveries = []
     builder = producer.create_batch()
     for message in messages:
@@ -133,12 +139,18 @@ async def _send_partition(producer: AIOKafkaProducer, topic: str, partition: int
             if not _append(builder, message):
                 raise TransactionFailedError(f"an empty record batch for {topic}-{partition} took no message")
     deliveries.append((builder.record_count(), await _send(producer, builder, topic, partition)))
-    written = 0
+    written = end = 0
     for count, delivery in deliveries:
-        if await delivery is None:
-            raise TransactionFailedError(f"a record batch for {topic}-{partition} was sent empty")
+        sent = await delivery
+        if sent is None or sent.offset < 0:
+            raise TransactionFailedError(
+                f"a record batch for {topic}-{partition} was sent empty, or nobody knows where"
+            )
         written += count
-    return written
+        end = sent.offset + count
+    if written != len(messages):
+        raise TransactionFailedError(f"{written} of {len(messages)} messages were taken by the producer")
+    return end
 
 
 def _append(builder: BatchBuilder, message: Message) -> bool:
@@ -151,7 +163,8 @@ def _append(builder: BatchBuilder, message: Message) -> bool:
 
 async def _send(
     producer: AIOKafkaProducer, builder: BatchBuilder, topic: str, partition: int
-) -> "asyncio.Future[object]":
+) -> "asyncio.Future[RecordMetadata | None]":
+    """Hand a record batch over; what it came to will be known later, None for one without records."""
     builder.close()
-    future: asyncio.Future[object] = await producer.send_batch(builder, topic, partition=partition)
+    future: asyncio.Future[RecordMetadata | None] = await producer.send_batch(builder, topic, partition=partition)
     return future

@@ -4,12 +4,16 @@ Two transports stand behind these protocols, the real one (`client`) and an in-m
 suite holds both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 Headers: TypeAlias = tuple[tuple[str, bytes | None], ...]
 """Record headers in order. A key that is not UTF-8 carries its bytes as surrogate escapes (PEP 383)."""
+
+
+Ends: TypeAlias = Mapping[tuple[str, int], int]
+"""What a commit has written to: by topic and partition, the offset after the last message written there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +102,11 @@ class Transactions(Protocol):
         """
         ...
 
-    async def commit(self, messages: Sequence[Message], next_offset: int) -> None:
+    async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
         """Write all messages and the input's offset, or none of them. After an error only `close` may follow.
+
+        Returns:
+            Where the messages now stand.
 
         Raises:
             RecordTooLargeError: the broker refuses a message for its size; nothing was committed.

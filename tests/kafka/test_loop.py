@@ -1,6 +1,7 @@
 """The transactional loop, over a processor that copies and on the in-memory transport with faults."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -13,7 +14,7 @@ from stream_dedup.kafka.loop import Batch, PartitionLoop
 from stream_dedup.kafka.memory import MemoryBroker
 from stream_dedup.kafka.observer import CommittedBatch, Stage
 from stream_dedup.kafka.records import cut
-from stream_dedup.kafka.transport import Input, Message, Record
+from stream_dedup.kafka.transport import Ends, Input, Message, Record
 
 OF = Input("group", "in", 0)
 LIMIT = 100
@@ -38,16 +39,17 @@ class FaultyBroker(MemoryBroker):
         self.before: list[Fault | None] = []
         self.after: list[Fault | None] = []
 
-    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> None:
+    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
         """A write between two faults."""
         if self.before and (fault := self.before.pop(0)):
             fault()
-        await super().write(of, epoch, messages, next_offset)
+        ends = await super().write(of, epoch, messages, next_offset)
         if self.after and (fault := self.after.pop(0)):
             fault()
+        return ends
 
 
-@dataclass(slots=True)
+@dataclass
 class Copier:
     """Copies its input; its state is what was copied, and comes back from the output."""
 
@@ -70,7 +72,7 @@ class Copier:
         self.refused.append(record.value or b"")
         return self.process([cut(record, keep)[0]])
 
-    def applied(self, batch: Batch) -> None:
+    def applied(self, batch: Batch, _ends: Ends) -> None:
         """Take the batch into the state."""
         self.state += [message.value or b"" for message in batch.messages]
 
@@ -290,3 +292,25 @@ async def test_a_stop_cuts_the_pause_after_a_failure_short() -> None:
         await loop.run(run.watcher.stop)
     assert run.watcher.failures == 3
     assert run.output == []
+
+
+async def test_a_cut_off_loop_has_ended_applying() -> None:
+    """A loop that is cancelled while it applies ends only when that is done: the state is then the next one's."""
+    run = await _prepared(VALUES)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def applied(batch: Batch, _ends: Ends) -> None:
+        begun.set()
+        go_on.wait(60)
+        run.copier.state += [message.value or b"" for message in batch.messages]
+
+    run.copier.applied = applied  # type: ignore[method-assign]
+    running = asyncio.create_task(run.loop.run(run.watcher.stop))
+    await asyncio.to_thread(begun.wait, 60)
+    running.cancel()
+    done, _ = await asyncio.wait({running}, timeout=0.05)
+    assert not done
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert run.copier.state == run.output == VALUES[:4]

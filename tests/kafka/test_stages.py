@@ -1,5 +1,6 @@
 """Both stages together, without a broker: every kind, every rule of time, every header."""
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -314,3 +315,14 @@ def test_trimming_keeps_what_a_restart_needs(driver: StreamDriver) -> None:
     driver.restart()
     driver.read()
     assert driver.decide_stage.decider.digest() == before
+
+
+def test_an_owner_that_slept_knows_what_it_has_not_applied(driver: StreamDriver) -> None:
+    """It may go on tidying before it hears of the new owner; owner again, it applies what that one wrote."""
+    slept = driver.decide_stage
+    driver.restart()
+    _fill(driver, driver.now)
+    driver.advance(60_000)
+    asyncio.run(slept.tidy())
+    asyncio.run(slept.open(driver.decide_stage.decider.position))
+    assert slept.decider.digest() == driver.decide_stage.decider.digest()

@@ -111,6 +111,17 @@ async def test_large_commits_keep_their_order_in_each_partition(bench: Bench) ->
         assert [record.value for record in await _all(bench, partition)] == values[partition::2]
 
 
+async def test_a_commit_tells_where_its_messages_stand(bench: Bench) -> None:
+    """For each partition the offset after the last message, whatever markers and however many record batches."""
+    transactions = bench.broker.transactions(bench.input)
+    await transactions.start()
+    first = await transactions.commit([bench.message(b"a"), bench.message(b"b", 1), bench.message(b"c")], 1)
+    second = await transactions.commit([bench.message(b"x" * 300_000) for _ in range(5)], 2)
+    await transactions.close()
+    assert first == {(bench.output, 0): 2, (bench.output, 1): 1}
+    assert second == {(bench.output, 0): (await _all(bench))[-1].offset + 1}
+
+
 async def test_a_refused_message_takes_the_whole_commit_with_it(bench: Bench) -> None:
     """When one message is too large nothing of the transaction is visible and the offset stays; then all goes on."""
     transactions = bench.broker.transactions(bench.input)
