@@ -91,10 +91,18 @@ async def _closed_on_error(producer: AIOKafkaProducer, of: Input) -> AsyncIterat
         yield
     except BaseException as error:
         await close_quietly(producer.stop())
+        _hush(producer)
         ours = error_of(error, of.transactional_id)
         if ours is None:
             raise
         raise ours from error
+
+
+def _hush(producer: AIOKafkaProducer) -> None:
+    """Ask a dead producer's transaction how it ended: asyncio prints the traceback of a future that nobody asks."""
+    end = producer._txn_manager.wait_for_transaction_end()  # noqa: SLF001 (nothing public leads to it)
+    if end is not None and end.done() and not end.cancelled():
+        end.exception()
 
 
 async def _write(
