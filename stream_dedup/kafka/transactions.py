@@ -12,6 +12,7 @@ from aiokafka.errors import (
     InvalidProducerEpoch,
     KafkaError,
     MessageSizeTooLargeError,
+    ProducerClosed,
     ProducerFenced,
     RecordListTooLargeError,
 )
@@ -35,6 +36,7 @@ class KafkaTransactions:
         self._connection = connection
         self._of = of
         self._producer: AIOKafkaProducer | None = None
+        self._failed = False
 
     async def start(self) -> None:
         """Take the id: InitProducerId fences the owner before and ends its open transaction."""
@@ -60,9 +62,9 @@ class KafkaTransactions:
     async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
         """Write all messages and the input's offset, or none of them."""
         producer = self._producer
-        if producer is None:
+        if producer is None or self._failed:
             raise TransactionFailedError(f"{self._of.transactional_id} is not started, or was closed after an error")
-        self._producer = None  # comes back only with a commit that is known to have succeeded
+        self._failed = True  # until the commit is known to have succeeded
         offsets = {TopicPartition(self._of.topic, self._of.partition): next_offset}
         try:
             async with asyncio.timeout(self._connection.call_timeout):
@@ -70,16 +72,29 @@ class KafkaTransactions:
                 ends = await _write(producer, messages, offsets, self._of.group)
                 await producer.commit_transaction()
         except BaseException as error:
-            await close_quietly(producer.stop())
             raise _translated(error, self._of) from error
-        self._producer = producer
+        self._failed = False
         return ends
 
     async def close(self) -> None:
         """Let go of the id's connection."""
-        if self._producer is not None:
-            await close_quietly(self._producer.stop())
-            self._producer = None
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            await close_quietly(_cut_off(producer) if self._failed else producer.stop())
+
+
+async def _cut_off(producer: AIOKafkaProducer) -> None:
+    """End a producer whose transaction failed, with all that it has not sent.
+
+    aiokafka's `stop` would wait until all is sent, for ever where the broker is gone, and then leave its sender and
+    its connections behind (aiokafka 0.14).
+    """
+    sender: asyncio.Task[None] = producer._sender.sender_task  # noqa: SLF001 - there is no other way
+    sender.cancel()
+    await producer.client.close()  # what is under way fails, and its batches go back to the others
+    await asyncio.wait({sender})
+    producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - as above
+    await producer.stop()
 
 
 async def _write(
