@@ -54,8 +54,7 @@ async def connect(connection: Connection) -> AsyncIterator["KafkaBroker"]:
                 await probe.start()
         yield KafkaBroker(connection, admin, probe)
     finally:
-        await close_quietly(probe.stop())
-        await close_quietly(admin.close())
+        await asyncio.gather(close_quietly(probe.stop()), close_quietly(admin.close()))
 
 
 @contextlib.contextmanager

@@ -180,19 +180,18 @@ class PartitionLoop(Generic[B]):
     async def session(self) -> AsyncIterator["Session[B]"]:
         """One ownership of the transactional id, from taking it to letting it go."""
         transactions = self._broker.transactions(self.of)
-        await transactions.start()
+        source: Source | None = None
         try:
+            await transactions.start()
             # Only now: the id is fenced, so no earlier owner can move the offset any more.
             committed = (await self._broker.committed(self.of.group, self.of.topic)).get(self.of.partition)
             offset = await self._processor.open(committed)
             source = await self._broker.source(self.of.topic, self.of.partition, offset)
             self._observer.restored(self._processor.stage, self.of.partition)
-            try:
-                yield Session(self, source, transactions)
-            finally:
-                await source.close()
+            yield Session(self, source, transactions)
         finally:
-            await transactions.close()
+            # Together, since each may take its whole time limit when the broker is gone.
+            await asyncio.gather(*(end.close() for end in (source, transactions) if end is not None))
 
     async def step(self, source: Source, transactions: Transactions, wait: float) -> bool:
         """One batch; whether there was anything to do."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from aiokafka.errors import (
     InvalidProducerEpoch,
     KafkaError,
     MessageSizeTooLargeError,
+    ProducerClosed,
     ProducerFenced,
     RecordListTooLargeError,
     TopicAuthorizationFailedError,
@@ -45,6 +46,7 @@ class KafkaTransactions:
         self._connection = connection
         self._of = of
         self._producer: AIOKafkaProducer | None = None
+        self._failed = False
 
     async def start(self) -> None:
         """Take the id: InitProducerId fences the owner before and ends its open transaction."""
@@ -59,50 +61,61 @@ class KafkaTransactions:
             max_batch_size=PRODUCE_BATCH_BYTES,
             acks="all",
         )
-        async with _closed_on_error(producer, self._of), asyncio.timeout(limit):
-            await producer.start()
-        self._producer = producer
+        self._producer, self._failed = producer, False
+        with _translated(self._of):
+            async with asyncio.timeout(limit):
+                await producer.start()
 
     async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
         """Write all messages and the input's offset, or none of them."""
         producer = self._producer
-        if producer is None:
+        if producer is None or self._failed:
             raise TransactionFailedError(f"{self._of.transactional_id} is not started, or was closed after an error")
-        self._producer = None  # comes back only with a commit that is known to have succeeded
+        self._failed = True  # until the commit is known to have succeeded
         offsets = {TopicPartition(self._of.topic, self._of.partition): next_offset}
-        async with _closed_on_error(producer, self._of), asyncio.timeout(self._connection.call_timeout):
-            await producer.begin_transaction()
-            ends = await _write(producer, messages, offsets, self._of.group)
-            await producer.commit_transaction()
-        self._producer = producer
+        with _translated(self._of):
+            async with asyncio.timeout(self._connection.call_timeout):
+                await producer.begin_transaction()
+                ends = await _write(producer, messages, offsets, self._of.group)
+                await producer.commit_transaction()
+        self._failed = False
         return ends
 
     async def close(self) -> None:
         """Let go of the id's connection."""
-        if self._producer is not None:
-            await close_quietly(self._producer.stop())
-            self._producer = None
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            await close_quietly(_cut_off(producer) if self._failed else producer.stop())
 
 
-@contextlib.asynccontextmanager
-async def _closed_on_error(producer: AIOKafkaProducer, of: Input) -> AsyncIterator[None]:
-    """Close the producer when an error comes, which is raised as one of ours."""
+async def _cut_off(producer: AIOKafkaProducer) -> None:
+    """End a producer whose transaction failed, with all that it has not sent.
+
+    aiokafka's `stop` would wait until all is sent, for ever where the broker is gone, and then leave its sender and
+    its connections behind (aiokafka 0.14).
+    """
+    sender: asyncio.Task[None] = producer._sender.sender_task  # noqa: SLF001 - there is no other way
+    sender.cancel()
+    await producer.client.close()  # what is under way fails, and its batches go back to the others
+    await asyncio.wait({sender})
+    producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - as above
+    await producer.stop()
+    # asyncio prints the traceback of a future that nobody asks how it ended.
+    end = producer._txn_manager.wait_for_transaction_end()  # noqa: SLF001 - as above
+    if end.done() and not end.cancelled():
+        end.exception()
+
+
+@contextlib.contextmanager
+def _translated(of: Input) -> Iterator[None]:
+    """Raise a broker's error as one of ours."""
     try:
         yield
     except BaseException as error:
-        await close_quietly(producer.stop())
-        _hush(producer)
         ours = error_of(error, of.transactional_id)
         if ours is None:
             raise
         raise ours from error
-
-
-def _hush(producer: AIOKafkaProducer) -> None:
-    """Ask a dead producer's transaction how it ended: asyncio prints the traceback of a future that nobody asks."""
-    end = producer._txn_manager.wait_for_transaction_end()  # noqa: SLF001 (nothing public leads to it)
-    if end is not None and end.done() and not end.cancelled():
-        end.exception()
 
 
 async def _write(

@@ -44,15 +44,24 @@ class _Fenced:
         raise FencedError("taken by another")
 
 
-def _runner(new_loop: Callable[[int], Loop]) -> StageRunner:
+class _Member:
+    """A place in the group."""
+
+    def pause(self, *partitions: TopicPartition) -> None:
+        """Read nothing, as ever."""
+
+
+def _runner(new_loop: Callable[[int], Loop], member: _Member | None) -> StageRunner:
     membership = Membership("group", "in", 10.0)
-    return StageRunner(Connection("127.0.0.1:1"), membership, Stage.DECIDE, new_loop, Watcher(0))
+    stage = StageRunner(Connection("127.0.0.1:1"), membership, Stage.DECIDE, new_loop, Watcher(0))
+    stage._member = member  # noqa: SLF001 (a group's part in it is tested on real Kafka)
+    return stage
 
 
 async def test_a_revocation_that_is_cut_off_leaves_no_loop_behind() -> None:
     """Closing the member in the middle of a revocation: the loops have ended before anything they use is closed."""
     loop = _Slow()
-    stage = _runner(lambda _partition: loop)
+    stage = _runner(lambda _partition: loop, _Member())
     await stage.on_partitions_assigned([PARTITION])
     revoking = asyncio.create_task(stage.on_partitions_revoked([PARTITION]))
     await loop.stopping.wait()
@@ -66,7 +75,7 @@ async def test_a_loop_that_does_not_end_in_time_is_cut_off(monkeypatch: pytest.M
     """The group waits for a revocation only so long."""
     monkeypatch.setattr(runner, "STOP_DEADLINE", 0.05)
     loop = _Slow()
-    stage = _runner(lambda _partition: loop)
+    stage = _runner(lambda _partition: loop, _Member())
     await stage.on_partitions_assigned([PARTITION])
     await stage.on_partitions_revoked([PARTITION])
     assert loop.ended
@@ -75,9 +84,21 @@ async def test_a_loop_that_does_not_end_in_time_is_cut_off(monkeypatch: pytest.M
 
 async def test_what_a_loop_ends_with_is_told() -> None:
     """An error at the end of a loop is no reason not to give its partition back, and not forgotten."""
-    stage = _runner(lambda _partition: _Fenced())
+    stage = _runner(lambda _partition: _Fenced(), _Member())
     await stage.on_partitions_assigned([PARTITION])
     with capture_logs() as logs:
         await stage.on_partitions_revoked([PARTITION])
     assert [line["log_level"] for line in logs] == ["warning"]
     assert "taken by another" in logs[0]["error"]
+
+
+async def test_a_rebalance_that_ends_while_the_group_is_left_starts_no_loops() -> None:
+    """Nobody would end them: they would go on beside those of the next membership, or after the worker's stop."""
+    started: list[int] = []
+
+    def new_loop(partition: int) -> Loop:
+        started.append(partition)
+        return _Slow()
+
+    await _runner(new_loop, None).on_partitions_assigned([PARTITION])
+    assert started == []
