@@ -41,11 +41,11 @@ class Outputs:
     statistics: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedBatch(Batch):
     """A decided batch, and what it changes once it is committed."""
 
-    delta: Delta | None = None
+    delta: Delta
 
 
 class DecideStage:
@@ -163,7 +163,7 @@ class DecideStage:
         messages.append(Message(self._outputs.changelog, 0, now, None, encode_delta(decision.delta)))
         messages.append(Message(self._outputs.statistics, 0, now, None, statistics.encode()))
         unparsable = sum(handover.time_unparsable for handover in handovers)
-        return DecidedBatch(messages, count_kinds(counted), unparsable, decision.delta)
+        return DecidedBatch(messages, count_kinds(counted), unparsable, delta=decision.delta)
 
     def _output(self, record: Record, handover: Handover, judgement: Judgement) -> Message:
         topic = self._outputs.routes[judgement.kind]
@@ -173,8 +173,6 @@ class DecideStage:
 
     def applied(self, batch: DecidedBatch, ends: Ends) -> None:
         """The batch is committed: apply its delta."""
-        if batch.delta is None:
-            raise ValueError("a decided batch has a delta")
         self.decider.apply(batch.delta)
         self._trimmer.follow(batch.delta)
         self._followed = ends[self._outputs.changelog, 0]

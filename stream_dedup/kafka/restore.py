@@ -43,14 +43,7 @@ async def restore(
         LogRefusedError: the chain is broken, a record is no delta, or the changelog ends before `from_offset`.
     """
     bounds = await broker.bounds(topic, 0)
-    # One record at least has brought it to where it stands, and the last one is never deleted.
-    if decider is not None and bounds.end < max(from_offset, 1):
-        raise LogRefusedError(
-            f"{topic} ends at offset {bounds.end}, but the index was brought up to {from_offset}: the changelog was "
-            "made anew or has lost its end, and the index could not be restored from it after the next start"
-        )
-    if decider is not None and from_offset < bounds.start:
-        decider = None  # its next records are trimmed: only the whole changelog still makes a chain
+    decider = _continuable(decider, from_offset, topic, bounds)
     offset = bounds.start if decider is None else from_offset
     source = await broker.source(topic, 0, offset)
     try:
@@ -66,12 +59,25 @@ async def restore(
     return decider, bounds
 
 
+def _continuable(decider: Decider | None, from_offset: int, topic: str, bounds: Bounds) -> Decider | None:
+    """The decider, unless its next records are trimmed: then only the whole changelog still makes a chain."""
+    if decider is None or from_offset < bounds.start:
+        return None
+    # One record at least has brought it to where it stands, and the last one is never deleted.
+    if bounds.end < max(from_offset, 1):
+        raise LogRefusedError(
+            f"{topic} ends at offset {bounds.end}, but the index was brought up to {from_offset}: the changelog was "
+            "made anew or has lost its end, and the index could not be restored from it after the next start"
+        )
+    return decider
+
+
 def _apply(
     decider: Decider | None,
     records: Sequence[Record],
     new: Callable[[int], Decider],
     applied: Callable[[int, Delta], None],
-) -> Decider:
+) -> Decider | None:
     for record in records:
         where = f"{record.topic}-{record.partition} offset {record.offset}"
         delta = decode_delta(record.value, where)
@@ -87,6 +93,4 @@ def _apply(
             )
         decider.apply(delta)
         applied(record.offset, delta)
-    if decider is None:
-        raise ValueError("a slice of the changelog has at least one record")
     return decider
