@@ -19,7 +19,7 @@ from aiokafka.errors import (
 from aiokafka.producer.message_accumulator import BatchBuilder
 
 from stream_dedup.errors import FencedError, RecordTooLargeError, TransactionFailedError
-from stream_dedup.kafka.connection import CLOSE_TIMEOUT, Connection, close_quietly
+from stream_dedup.kafka.connection import CLOSE_TIMEOUT, CUT_OFF_TIMEOUT, Connection, close_quietly
 from stream_dedup.kafka.transport import Ends, Input, Message
 
 if TYPE_CHECKING:
@@ -92,7 +92,10 @@ async def _cut_off(producer: AIOKafkaProducer) -> None:
     sender: asyncio.Task[None] = producer._sender.sender_task  # noqa: SLF001 - there is no other way
     sender.cancel()
     await producer.client.close()  # what is under way fails, and its batches go back to the others
-    await asyncio.wait({sender})
+    _, late = await asyncio.wait({sender}, timeout=CUT_OFF_TIMEOUT)
+    for task in late:
+        task.cancel()  # it awaits a request that nobody will answer
+        await asyncio.wait({task})
     producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - as above
     await producer.stop()
 
@@ -124,7 +127,8 @@ def _translated(error: BaseException, of: Input) -> BaseException:
             return RecordTooLargeError(f"the broker refuses a message of {name} for its size")
         case ProducerFenced() | InvalidProducerEpoch():
             return FencedError(f"another owner has taken {name}")
-        case KafkaError() | TimeoutError() | OSError():
+        # aiokafka asserts that it knows a broker; one that has just come back may not name any yet.
+        case KafkaError() | TimeoutError() | OSError() | AssertionError():
             return TransactionFailedError(f"a transaction of {name} did not commit: {error!r}")
         case _:
             return error
