@@ -29,7 +29,7 @@ from stream_dedup.errors import (
     StreamDedupError,
     TransactionFailedError,
 )
-from stream_dedup.kafka.connection import CLOSE_TIMEOUT, Connection, close_quietly
+from stream_dedup.kafka.connection import CLOSE_TIMEOUT, CUT_OFF_TIMEOUT, Connection, close_quietly
 from stream_dedup.kafka.transport import Ends, Input, Message
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class KafkaTransactions:
         self._producer, self._failed = producer, False
         with _translated(self._of):
             async with asyncio.timeout(limit):
-                await producer.start()
+                await _started(producer)
 
     async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
         """Write all messages and the input's offset, or none of them."""
@@ -88,6 +88,14 @@ class KafkaTransactions:
             await close_quietly(_cut_off(producer) if self._failed else producer.stop())
 
 
+async def _started(producer: AIOKafkaProducer) -> None:
+    """Start it; a broker that has just come back may name no broker yet, which aiokafka answers with an assertion."""
+    try:
+        await producer.start()
+    except AssertionError as error:
+        raise TransactionFailedError(f"the producer could not start: {error}") from error
+
+
 async def _cut_off(producer: AIOKafkaProducer) -> None:
     """End a producer whose transaction failed, with all that it has not sent.
 
@@ -97,7 +105,10 @@ async def _cut_off(producer: AIOKafkaProducer) -> None:
     sender: asyncio.Task[None] = producer._sender.sender_task  # noqa: SLF001 - there is no other way
     sender.cancel()
     await producer.client.close()  # what is under way fails, and its batches go back to the others
-    await asyncio.wait({sender})
+    _, late = await asyncio.wait({sender}, timeout=CUT_OFF_TIMEOUT)
+    for task in late:
+        task.cancel()  # it awaits a request that nobody will answer
+        await asyncio.wait({task})
     producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - as above
     await producer.stop()
     # asyncio prints the traceback of a future that nobody asks how it ended.

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from aiokafka import errors
+from aiokafka import AIOKafkaProducer, errors
 
 from stream_dedup.errors import (
     BrokerRefusedError,
@@ -12,7 +12,9 @@ from stream_dedup.errors import (
     StreamDedupError,
     TransactionFailedError,
 )
-from stream_dedup.kafka.transactions import error_of
+from stream_dedup.kafka.connection import Connection
+from stream_dedup.kafka.transactions import KafkaTransactions, error_of
+from stream_dedup.kafka.transport import Input
 
 
 @pytest.mark.parametrize(
@@ -44,3 +46,16 @@ def test_each_error_has_its_meaning(error: BaseException, meaning: type[StreamDe
 def test_what_is_no_brokers_error_stays_what_it_is(error: BaseException) -> None:
     """A cancellation or a bug is not dressed up as a failed transaction, nor made its own cause."""
     assert error_of(error, "the-id") is None
+
+
+async def test_a_broker_that_names_no_broker_yet_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When it looks for the coordinator aiokafka asserts that it knows a broker: no reason to end the worker."""
+
+    async def start(_producer: AIOKafkaProducer) -> None:
+        raise AssertionError("Did we not perform bootstrap?")
+
+    monkeypatch.setattr(AIOKafkaProducer, "start", start)
+    transactions = KafkaTransactions(Connection("localhost:1"), Input("group", "in", 0))
+    with pytest.raises(TransactionFailedError, match="bootstrap"):
+        await transactions.start()
+    await transactions.close()
