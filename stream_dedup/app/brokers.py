@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from stream_dedup.kafka.topics import check_topics, create_topics
 
 USUAL_PORT = 9092
 """Kafka's, which all commands try when they are not told another."""
+STARTING = "Starting Kafka ..."
 FETCHING = "Fetching Apache Kafka, once"
 
 
@@ -29,7 +31,7 @@ def run_broker(settings: Settings, port: int) -> None:
     configure_logs(settings.log_format)
 
     async def main() -> None:
-        async with started_broker(settings.data_dir, port or None) as broker:
+        async with kept_broker(settings, port or None) as broker:
             click.echo(
                 f"Kafka runs at {broker.bootstrap_servers}, its data is in {settings.data_dir}. Ctrl-C stops it."
             )
@@ -61,6 +63,15 @@ async def ensure_topics(broker: KafkaBroker, settings: Settings, names: tuple[st
         partitions=settings.raw_partitions,
         replication=settings.replication_factor,
     )
+
+
+@contextlib.asynccontextmanager
+async def kept_broker(settings: Settings, port: int | None) -> AsyncIterator[LocalBroker]:
+    """A local broker that keeps its data; on a terminal with a word before, for Kafka takes its time to start."""
+    if sys.stderr.isatty():
+        click.echo(STARTING, err=True)
+    async with started_broker(settings.data_dir, port) as broker:
+        yield broker
 
 
 @contextlib.asynccontextmanager

@@ -41,6 +41,7 @@ def run_demo(settings: Settings, path: Path | None) -> int:
 
     async def main(articles: Path) -> None:
         with demo_display(_activate()) as display:
+            display.step("Starting Kafka")
             async with started_broker(None, None) as broker:
                 own = at_broker(settings, broker.bootstrap_servers)
                 # One raw partition: verdicts fall in the order of the file.
