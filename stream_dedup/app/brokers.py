@@ -31,7 +31,7 @@ def run_broker(settings: Settings, port: int) -> None:
     configure_logs(settings.log_format)
 
     async def main() -> None:
-        async with kept_broker(settings, port or None) as broker:
+        async with started_broker(settings.data_dir, port or None) as broker:
             click.echo(
                 f"Kafka runs at {broker.bootstrap_servers}, its data is in {settings.data_dir}. Ctrl-C stops it."
             )
@@ -66,22 +66,15 @@ async def ensure_topics(broker: KafkaBroker, settings: Settings, names: tuple[st
 
 
 @contextlib.asynccontextmanager
-async def kept_broker(settings: Settings, port: int | None) -> AsyncIterator[LocalBroker]:
-    """A local broker that keeps its data; on a terminal with a word before, for Kafka takes its time to start."""
-    if sys.stderr.isatty():
-        click.echo(STARTING, err=True)
-    async with started_broker(settings.data_dir, port) as broker:
-        yield broker
-
-
-@contextlib.asynccontextmanager
 async def started_broker(data_dir: Path | None, port: int | None) -> AsyncIterator[LocalBroker]:
-    """A local broker; its first download is shown on stderr.
+    """A local broker; stderr tells that it starts, on a terminal, and shows its first download.
 
     Args:
         data_dir: kept for the next start; None: a temporary folder.
         port: None: a free one.
     """
+    if sys.stderr.isatty():
+        click.echo(STARTING, err=True)
     with contextlib.ExitStack() as stack:
         shown = stack.enter_context(_download())
         async with local_broker(data_dir, port=port, progress=shown) as broker:

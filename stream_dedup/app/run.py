@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import click
 from prometheus_client import CollectorRegistry
 
-from stream_dedup.app.brokers import ensure_topics, kept_broker, usual_port
+from stream_dedup.app.brokers import ensure_topics, started_broker, usual_port
 from stream_dedup.app.connections import connection_of, topics_of
 from stream_dedup.app.health import Health
 from stream_dedup.app.logs import configure_logs
@@ -45,7 +45,7 @@ def run_workers(settings: Settings, workers: int, *, embedded: bool) -> int:
 @contextlib.asynccontextmanager
 async def embedded_broker(settings: Settings) -> AsyncIterator[Settings]:
     """A local broker with all topics; the settings that lead to it."""
-    async with kept_broker(settings, usual_port()) as broker:
+    async with started_broker(settings.data_dir, usual_port()) as broker:
         own = at_broker(settings, broker.bootstrap_servers)
         async with connect(connection_of(own)) as connected:
             await ensure_topics(connected, own, own.article_topics)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stream_dedup.app.brokers import STARTING, kept_broker
-from stream_dedup.app.load_settings import load_settings
+from stream_dedup.app.brokers import STARTING, started_broker
 from stream_dedup.errors import LocalBrokerError
 
 
@@ -22,6 +21,6 @@ async def test_a_terminal_is_not_left_without_a_word_while_kafka_starts(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     (tmp_path / "file").touch()
     with pytest.raises(LocalBrokerError):
-        async with kept_broker(load_settings({"data_dir": tmp_path / "file"}), None):
+        async with started_broker(tmp_path / "file", None):
             pass
     assert capsys.readouterr().err == said
