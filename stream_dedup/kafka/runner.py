@@ -64,6 +64,7 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         self._new_loop = new_loop
         self._observer = observer
         self._loops: dict[asyncio.Task[None], asyncio.Event] = {}
+        self._ending: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
         self._member: AIOKafkaConsumer | None = None
 
@@ -147,14 +148,20 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
             self._observer.assigned(self._stage, ())
 
     async def _end_loops(self) -> None:
+        """End all loops; those as well that a revocation was ending when the member was closed under it."""
         for stop in self._loops.values():
             stop.set()
-        if not self._loops:
+        self._ending.update(self._loops)
+        self._loops = {}
+        if not self._ending:
             return
-        ending, self._loops = list(self._loops), {}
-        _, late = await asyncio.wait(ending, timeout=STOP_DEADLINE)
+        _, late = await asyncio.wait(self._ending, timeout=STOP_DEADLINE)
         for task in late:
             task.cancel()
-        for result in await asyncio.gather(*ending, return_exceptions=True):
-            if isinstance(result, Exception):
-                log.warning("a loop did not end well", topic=self._membership.topic, error=repr(result))
+        if late:
+            await asyncio.wait(late)
+        for task in {task for task in self._ending if task.done()}:
+            self._ending.discard(task)
+            error = None if task.cancelled() else task.exception()
+            if error is not None:
+                log.warning("a loop did not end well", topic=self._membership.topic, error=repr(error))

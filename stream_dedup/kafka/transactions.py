@@ -2,22 +2,32 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import (
+    ClusterAuthorizationFailedError,
+    GroupAuthorizationFailedError,
     InvalidProducerEpoch,
     KafkaError,
     MessageSizeTooLargeError,
     ProducerFenced,
     RecordListTooLargeError,
+    TopicAuthorizationFailedError,
+    TransactionalIdAuthorizationFailed,
 )
 from aiokafka.producer.message_accumulator import BatchBuilder
 
-from stream_dedup.errors import FencedError, RecordTooLargeError, TransactionFailedError
+from stream_dedup.errors import (
+    BrokerRefusedError,
+    FencedError,
+    RecordTooLargeError,
+    StreamDedupError,
+    TransactionFailedError,
+)
 from stream_dedup.kafka.connection import CLOSE_TIMEOUT, Connection, close_quietly
 from stream_dedup.kafka.transport import Ends, Input, Message
 
@@ -49,12 +59,8 @@ class KafkaTransactions:
             max_batch_size=PRODUCE_BATCH_BYTES,
             acks="all",
         )
-        try:
-            async with asyncio.timeout(limit):
-                await producer.start()
-        except BaseException as error:
-            await close_quietly(producer.stop())
-            raise _translated(error, self._of) from error
+        async with _closed_on_error(producer, self._of), asyncio.timeout(limit):
+            await producer.start()
         self._producer = producer
 
     async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
@@ -64,14 +70,10 @@ class KafkaTransactions:
             raise TransactionFailedError(f"{self._of.transactional_id} is not started, or was closed after an error")
         self._producer = None  # comes back only with a commit that is known to have succeeded
         offsets = {TopicPartition(self._of.topic, self._of.partition): next_offset}
-        try:
-            async with asyncio.timeout(self._connection.call_timeout):
-                await producer.begin_transaction()
-                ends = await _write(producer, messages, offsets, self._of.group)
-                await producer.commit_transaction()
-        except BaseException as error:
-            await close_quietly(producer.stop())
-            raise _translated(error, self._of) from error
+        async with _closed_on_error(producer, self._of), asyncio.timeout(self._connection.call_timeout):
+            await producer.begin_transaction()
+            ends = await _write(producer, messages, offsets, self._of.group)
+            await producer.commit_transaction()
         self._producer = producer
         return ends
 
@@ -80,6 +82,27 @@ class KafkaTransactions:
         if self._producer is not None:
             await close_quietly(self._producer.stop())
             self._producer = None
+
+
+@contextlib.asynccontextmanager
+async def _closed_on_error(producer: AIOKafkaProducer, of: Input) -> AsyncIterator[None]:
+    """Close the producer when an error comes, which is raised as one of ours."""
+    try:
+        yield
+    except BaseException as error:
+        await close_quietly(producer.stop())
+        _hush(producer)
+        ours = error_of(error, of.transactional_id)
+        if ours is None:
+            raise
+        raise ours from error
+
+
+def _hush(producer: AIOKafkaProducer) -> None:
+    """Ask a dead producer's transaction how it ended: asyncio prints the traceback of a future that nobody asks."""
+    end = producer._txn_manager.wait_for_transaction_end()  # noqa: SLF001 (nothing public leads to it)
+    if end is not None and end.done() and not end.cancelled():
+        end.exception()
 
 
 async def _write(
@@ -101,18 +124,26 @@ async def _write(
     return ends
 
 
-def _translated(error: BaseException, of: Input) -> BaseException:
-    """Our error for one of aiokafka's."""
-    name = of.transactional_id
+def error_of(error: BaseException, transactional_id: str) -> StreamDedupError | None:
+    """What an error under a transactional id means here; None where it is none of a broker's."""
     match error:
         case MessageSizeTooLargeError() | RecordListTooLargeError():
-            return RecordTooLargeError(f"the broker refuses a message of {name} for its size")
+            return RecordTooLargeError(f"the broker refuses a message of {transactional_id} for its size")
         case ProducerFenced() | InvalidProducerEpoch():
-            return FencedError(f"another owner has taken {name}")
+            return FencedError(f"another owner has taken {transactional_id}")
+        case (
+            TopicAuthorizationFailedError()
+            | GroupAuthorizationFailedError()
+            | ClusterAuthorizationFailedError()
+            | TransactionalIdAuthorizationFailed()
+        ):
+            return BrokerRefusedError(
+                f"the broker denies a right that {transactional_id} needs: {error!r}. Allow Write to the topics and to "
+                "the transactional id, and Read to the group (kafka-acls --add)"
+            )
         case KafkaError() | TimeoutError() | OSError():
-            return TransactionFailedError(f"a transaction of {name} did not commit: {error!r}")
-        case _:
-            return error
+            return TransactionFailedError(f"a transaction of {transactional_id} did not commit: {error!r}")
+    return None
 
 
 async def _send_all(producer: AIOKafkaProducer, messages: Sequence[Message]) -> Ends:
