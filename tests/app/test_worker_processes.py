@@ -134,6 +134,7 @@ def test_signals_end_a_process_in_order(tmp_path: Path, sent: signal.Signals, co
     [
         (signal.SIGTERM, signal.SIGTERM, 0),
         (signal.SIGTERM, signal.SIGINT, 0),
+        (signal.SIGINT, signal.SIGINT, 130),  # impatience
         (signal.SIGINT, signal.SIGTERM, 130),  # Ctrl-C reaches a child from the terminal, and its parent ends it
     ],
 )
