@@ -1,6 +1,5 @@
 """What `broker` and `topics create` do: a local Kafka with its download shown, and topics that are missing."""
 
-import asyncio
 import contextlib
 import socket
 import sys
@@ -35,7 +34,7 @@ def run_broker(settings: Settings, port: int) -> None:
             click.echo(
                 f"Kafka runs at {broker.bootstrap_servers}, its data is in {settings.data_dir}. Ctrl-C stops it."
             )
-            await asyncio.Event().wait()
+            await broker.lost()
 
     run_main(main())
 

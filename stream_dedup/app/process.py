@@ -65,6 +65,20 @@ def _once(loop: asyncio.AbstractEventLoop, descriptor: int, call: Callable[[], N
     return called
 
 
+async def first_of(*works: Coroutine[None, None, None]) -> None:
+    """Do things side by side until one of them ends, which ends the others; an error of any of them is raised."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        ended = [task for task in tasks if task.done()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    for task in ended:
+        task.result()
+
+
 def end_child(work: Callable[[], None]) -> NoReturn:
     """The whole life of a child process: its errors become one line on stderr and its exit code."""
     try:
