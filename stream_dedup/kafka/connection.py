@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import TypeVar
 
+import structlog
 from aiokafka.errors import KafkaError
 
 from stream_dedup.errors import BrokerRefusedError, TransactionFailedError
@@ -17,6 +18,8 @@ CLOSE_TIMEOUT = 1.0
 """Seconds that closing a connection may take before it is left alone; a stop has four such ends one after another."""
 CUT_OFF_TIMEOUT = 0.2
 """Seconds that it may take on top of that once it is cut off."""
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +59,15 @@ async def _after_a_turn(closing: Coroutine[None, None, None]) -> None:
 
 
 def without_aiokafkas_futures(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
-    """A handler for asyncio's "exception was never retrieved" that leaves out what aiokafka does not retrieve.
+    """A handler for asyncio's "exception was never retrieved" that tells quietly what aiokafka does not retrieve.
 
     Each batch of a failed transaction holds a future of its own that nobody awaits (aiokafka 0.14); why the
     transaction failed is raised and told elsewhere.
     """
     error, future = context.get("exception"), context.get("future")
-    if not isinstance(error, KafkaError) or isinstance(future, asyncio.Task):
+    if isinstance(error, KafkaError) and not isinstance(future, asyncio.Task):
+        log.debug("a future of aiokafka's that nobody awaits has failed", error=repr(error))
+    else:
         loop.default_exception_handler(context)
 
 
