@@ -9,6 +9,7 @@ import structlog
 from aiokafka.errors import KafkaError
 
 from stream_dedup.errors import BrokerRefusedError, TransactionFailedError
+from stream_dedup.kafka.transport import BATCH_BYTES
 
 T = TypeVar("T")
 
@@ -32,8 +33,9 @@ class Connection:
     """Seconds for one call, all tries included."""
     transaction_timeout: float = 60.0
     """Seconds after which the broker ends a transaction that its owner left open."""
-    fetch_bytes: int = 8_000_000
-    """Bytes fetched at once from a partition; one record may be larger."""
+    batch_bytes: int = BATCH_BYTES
+    """Bytes that one fetch brings from a partition at most, and that a source hands out at once (after decompression,
+    which may make a thousand times as much of them); one record may be larger."""
 
 
 async def close_quietly(closing: Coroutine[None, None, None]) -> None:
