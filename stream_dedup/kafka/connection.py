@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import structlog
+from aiokafka import errors
 from aiokafka.errors import KafkaError
 
 from stream_dedup.errors import BrokerRefusedError, TransactionFailedError
@@ -19,6 +20,35 @@ CLOSE_TIMEOUT = 1.0
 """Seconds that closing a connection may take before it is left alone; a stop has four such ends one after another."""
 CUT_OFF_TIMEOUT = 0.2
 """Seconds that it may take on top of that once it is cut off."""
+FINAL = (
+    errors.TopicAuthorizationFailedError,
+    errors.GroupAuthorizationFailedError,
+    errors.ClusterAuthorizationFailedError,
+    errors.TransactionalIdAuthorizationFailed,
+    errors.AuthenticationFailedError,
+    errors.AuthenticationMethodNotSupported,
+    errors.SaslAuthenticationFailed,
+    errors.UnsupportedSaslMechanismError,
+    errors.IllegalSaslStateError,
+    errors.SecurityDisabled,
+    errors.UnsupportedVersionError,
+    errors.UnsupportedForMessageFormatError,
+    errors.IncompatibleBrokerVersion,
+    errors.UnrecognizedBrokerVersion,
+    errors.InvalidRequestError,
+    errors.InvalidTopicError,
+    errors.InvalidGroupIdError,
+    errors.InvalidConfigurationError,
+    errors.InvalidPartitionsError,
+    errors.InvalidReplicationFactorError,
+    errors.InvalidReplicationAssignmentError,
+    errors.PolicyViolationError,
+    errors.OffsetOutOfRangeError,
+    errors.IllegalArgumentError,
+    errors.IllegalStateError,
+)
+"""What trying again cannot mend: missing rights, unsupported versions, invalid requests. All else passes: a broker that
+is starting or being replaced answers with UNKNOWN_SERVER_ERROR, too, which aiokafka does not call retriable."""
 
 log = structlog.get_logger(__name__)
 
@@ -80,15 +110,15 @@ async def retried(call: Callable[[], Awaitable[T]], limit: float) -> T:
         TransactionFailedError: the limit has passed.
         BrokerRefusedError: the broker refuses the call for good.
     """
-    last: KafkaError | None = None
+    last: KafkaError | OSError | None = None
     try:
         async with asyncio.timeout(limit):
             while True:
                 try:
                     return await call()
-                except KafkaError as error:
-                    if not error.retriable:
-                        raise BrokerRefusedError(f"the broker refuses: {error!r}") from error
+                except FINAL as error:
+                    raise BrokerRefusedError(f"the broker refuses: {error!r}") from error
+                except (KafkaError, OSError) as error:
                     last = error
                     await asyncio.sleep(RETRY_PAUSE)
     except TimeoutError as error:
