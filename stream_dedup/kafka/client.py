@@ -12,6 +12,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 from aiokafka.errors import (
     CorruptRecordException,
+    GroupLoadInProgressError,
     KafkaConnectionError,
     KafkaError,
     OffsetOutOfRangeError,
@@ -113,8 +114,17 @@ class KafkaBroker:
 
     async def committed(self, group: str, topic: str) -> dict[int, int]:
         """A group's committed offsets of a topic, by partition."""
-        offsets = await retried(lambda: self.admin.list_consumer_group_offsets(group), self.connection.call_timeout)
-        return {of.partition: at.offset for of, at in offsets.items() if of.topic == topic and at.offset >= 0}
+        asked = [TopicPartition(topic, partition) for partition in range(await self.partitions(topic))]
+
+        async def offsets() -> dict[int, int]:
+            found = await self.admin.list_consumer_group_offsets(group, partitions=asked)
+            if len(found) < len(asked):
+                # aiokafka (0.14) does not look at the response's own error, with which no partition is answered:
+                # taken for "nothing committed", it would be a reason to begin anew.
+                raise GroupLoadInProgressError(f"the coordinator of {group} does not tell its offsets yet")
+            return {of.partition: at.offset for of, at in found.items() if at.offset >= 0}
+
+        return await retried(offsets, self.connection.call_timeout)
 
     async def partitions(self, topic: str) -> int:
         """How many partitions a topic has."""
