@@ -98,7 +98,7 @@ class KafkaBroker:
         except (KafkaError, TimeoutError, OSError) as error:
             await close_quietly(consumer.stop())
             raise TransactionFailedError(f"{topic}-{partition} could not be read: {error!r}") from error
-        return KafkaSource(consumer, of, offset)
+        return KafkaSource(consumer, of, offset, self.connection.call_timeout)
 
     def transactions(self, of: Input) -> KafkaTransactions:
         """A writer for one input partition; not started yet."""
@@ -145,10 +145,14 @@ class KafkaBroker:
 class KafkaSource:
     """Reads one partition in order, outside any group: a rebalance cannot disturb it."""
 
-    def __init__(self, consumer: AIOKafkaConsumer, of: TopicPartition, offset: int) -> None:
+    def __init__(self, consumer: AIOKafkaConsumer, of: TopicPartition, offset: int, limit: float) -> None:
+        """`limit` is how many seconds the broker may leave the reader without any answer."""
         self._consumer = consumer
         self._of = of
         self._position = offset
+        self._limit = limit
+        self._answer: int | None = None
+        self._answered = asyncio.get_running_loop().time()
 
     @property
     def position(self) -> int:
@@ -178,6 +182,7 @@ class KafkaSource:
             raise TransactionFailedError(
                 f"{self._of.topic}-{self._of.partition} could not be read: {error!r}"
             ) from error
+        self._check_answers(found=bool(found))
         return [
             Record(
                 record.topic,
@@ -190,6 +195,19 @@ class KafkaSource:
             )
             for record in found.get(self._of, ())
         ]
+
+    def _check_answers(self, *, found: bool) -> None:
+        """A broker that is gone gives no records either: that must not look like having nothing to do.
+
+        It answers a fetch within half a second though there is nothing to read (aiokafka's `fetch_max_wait_ms`).
+        """
+        now, answer = asyncio.get_running_loop().time(), self._consumer.last_poll_timestamp(self._of)
+        if found or answer != self._answer:
+            self._answer, self._answered = answer, now
+        elif now - self._answered > self._limit:
+            raise TransactionFailedError(
+                f"{self._of.topic}-{self._of.partition} could not be read: no answer for {now - self._answered:.0f} s"
+            )
 
     async def close(self) -> None:
         """Let go of connections."""

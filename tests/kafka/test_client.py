@@ -1,11 +1,15 @@
 """The real transport where aiokafka's answers need a second look."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from itertools import count
 
+import pytest
 from aiokafka import TopicPartition
 from aiokafka.structs import OffsetAndMetadata
 
-from stream_dedup.kafka.client import KafkaBroker
+from stream_dedup.errors import TransactionFailedError
+from stream_dedup.kafka.client import KafkaBroker, KafkaSource
 from stream_dedup.kafka.connection import Connection
 
 
@@ -35,3 +39,42 @@ async def test_a_coordinator_that_is_loading_has_not_lost_the_offsets() -> None:
     broker = KafkaBroker(Connection("localhost:1"), admin, None)
     assert await broker.committed("group", "topic") == {0: 7}
     assert admin.asked == 2
+
+
+class EmptyConsumer:
+    """A consumer that finds nothing; its broker answers at these times."""
+
+    def __init__(self, *, answers: bool) -> None:
+        self._times = count() if answers else None
+
+    async def getmany(
+        self, *_of: TopicPartition, timeout_ms: int, max_records: int
+    ) -> dict[TopicPartition, list[object]]:
+        """Nothing."""
+        assert max_records
+        await asyncio.sleep(timeout_ms / 1000)
+        return {}
+
+    async def position(self, _of: TopicPartition) -> int:
+        """Where it has always been."""
+        return 0
+
+    def last_poll_timestamp(self, _of: TopicPartition) -> int | None:
+        """When the broker last answered."""
+        return None if self._times is None else next(self._times)
+
+
+async def _fetch_until_it_fails(source: KafkaSource) -> None:
+    async with asyncio.timeout(60):
+        while True:
+            await source.fetch(10, 0.01)
+
+
+async def test_silence_of_the_broker_is_no_end_of_the_input() -> None:
+    """Finding nothing is progress only where the broker says so: else a worker without a broker would look healthy."""
+    silent = KafkaSource(EmptyConsumer(answers=False), TopicPartition("topic", 0), 0, limit=0.05)
+    with pytest.raises(TransactionFailedError, match="no answer"):
+        await _fetch_until_it_fails(silent)
+    idle = KafkaSource(EmptyConsumer(answers=True), TopicPartition("topic", 0), 0, limit=0.05)
+    for _ in range(20):
+        assert await idle.fetch(10, 0.01) == []
