@@ -4,7 +4,7 @@ One transaction holds a batch's outputs, one changelog record, one statistics re
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -41,11 +41,11 @@ class Outputs:
     statistics: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedBatch(Batch):
     """A decided batch, and what it changes once it is committed."""
 
-    delta: Delta | None = None
+    delta: Delta
 
 
 class DecideStage:
@@ -101,7 +101,7 @@ class DecideStage:
             self._broker,
             changelog,
             from_offset=self._followed,
-            decider=self._decider,
+            decider=self._decider if self._decider is not None and self._decider.position else None,
             new=self._new,
             applied=self._follow,
             progressed=self._progressed,
@@ -138,7 +138,7 @@ class DecideStage:
     def refuse(self, record: Record, keep: int) -> DecidedBatch:
         """The record as rejected, cut so that the broker takes it."""
         handover = decode_handover(record)
-        shorter, reason = cut(record, keep)
+        shorter, reason = cut(replace(record, headers=clean_headers(record.headers)), keep)
         submission = Submission(handover.position, handover.id, handover.time, SetAside(Kind.UNREADABLE, reason))
         return self._decide([shorter], [handover], [submission])
 
@@ -163,7 +163,7 @@ class DecideStage:
         messages.append(Message(self._outputs.changelog, 0, now, None, encode_delta(decision.delta)))
         messages.append(Message(self._outputs.statistics, 0, now, None, statistics.encode()))
         unparsable = sum(handover.time_unparsable for handover in handovers)
-        return DecidedBatch(messages, count_kinds(counted), unparsable, decision.delta)
+        return DecidedBatch(messages, count_kinds(counted), unparsable, delta=decision.delta)
 
     def _output(self, record: Record, handover: Handover, judgement: Judgement) -> Message:
         topic = self._outputs.routes[judgement.kind]
@@ -173,15 +173,13 @@ class DecideStage:
 
     def applied(self, batch: DecidedBatch, ends: Ends) -> None:
         """The batch is committed: apply its delta."""
-        if batch.delta is None:
-            raise ValueError("a decided batch has a delta")
         self.decider.apply(batch.delta)
         self._trimmer.follow(batch.delta)
         self._followed = ends[self._outputs.changelog, 0]
-        self._observer.index_entries(len(self.decider))
 
     async def tidy(self) -> None:
         """Trim the changelog by what has left the index, and the input by what is decided."""
+        self._observer.index_entries(len(self.decider))
         if self._monotonic() - self._tidied < TIDY_EVERY:
             return
         self._tidied = self._monotonic()

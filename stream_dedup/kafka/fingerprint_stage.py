@@ -1,7 +1,9 @@
 """The fingerprint stage: raw articles in, the same articles with what their text comes to out. It keeps no state."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from stream_dedup.core.article import Article, Fields, parse_article
 from stream_dedup.core.scheme import Scheme
@@ -21,6 +23,8 @@ from stream_dedup.kafka.records import (
 )
 from stream_dedup.kafka.transport import Broker, Ends, Input, Message, Record
 
+SETTLING = 1.0
+"""Seconds between the answer to a commit and its markers in all logs; milliseconds, unless a broker is very busy."""
 FETCH_WAIT = 0.5
 """Seconds that a look into the fingerprinted topic waits at a time."""
 
@@ -62,6 +66,10 @@ class FingerprintStage:
         # In this order: what another partition's first batch makes visible in between has its offset with it.
         begun = await _holds_records(self._broker, self._fingerprinted)
         offsets = await self._broker.committed(self._of.group, self._of.topic)
+        if begun and not offsets:
+            # Or a moment later: a commit's markers do not come to all logs at once.
+            await asyncio.sleep(SETTLING)
+            offsets = await self._broker.committed(self._of.group, self._of.topic)
         return fingerprint_start(self._of, offsets, log, begun=begun).offset
 
     def process(self, records: Sequence[Record]) -> Batch:
@@ -99,16 +107,11 @@ class FingerprintStage:
     def _contents(self, articles: Sequence[Article | SetAside]) -> list[Sketch | SetAside]:
         readable = [article.text for article in articles if isinstance(article, Article)]
         sketches = self._reading.scheme.fingerprint(readable)
-        rows = iter(range(len(readable)))
-        contents: list[Sketch | SetAside] = []
-        for article in articles:
-            if isinstance(article, SetAside):
-                contents.append(article)
-                continue
-            row = next(rows)
-            enough = sketches.words[row] >= self._reading.min_words
-            contents.append(sketches.row(row) if enough else SetAside(Kind.UNFINGERPRINTABLE))
-        return contents
+        rows = count()
+        return [
+            article if isinstance(article, SetAside) else sketches.content(next(rows), self._reading.min_words)
+            for article in articles
+        ]
 
     def _message(self, record: Record, handover: Handover, now: int) -> Message:
         headers = (*escape_keys(clean_headers(record.headers)), (HANDOVER, encode_handover(handover)))

@@ -18,7 +18,7 @@ from typing import Generic, Protocol, TypeVar
 import structlog
 
 from stream_dedup.core.verdict import Kind, Verdict
-from stream_dedup.errors import RecordTooLargeError, TransactionFailedError
+from stream_dedup.errors import RecordTooLargeError, TopicSettingsError, TransactionFailedError
 from stream_dedup.kafka.observer import CommittedBatch, Observer, Stage
 from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.threads import in_thread
@@ -81,19 +81,37 @@ class _Width:
 
     widest: int
     records: int
-    keep: int | None = None
-    """Bytes to keep of the next record, once it is known to be the one."""
+    found: int | None = None
+    """The offset of the one, once it is known. A commit whose answer was lost may have passed it by."""
+    keep: int = 0
+    """Bytes to keep of it."""
+
+    def halve(self, records: int) -> None:
+        """A batch of so many records did not commit."""
+        self.records = max(1, records // 2)
 
     def narrow(self, refused: Sequence[Record]) -> None:
-        """A batch was refused: halve it, or cut its only record to half."""
-        self.records = max(1, len(refused) // 2)
-        if len(refused) == 1:
-            self.keep = (size_of(refused[0]) if self.keep is None else self.keep) // 2
+        """A batch was refused for its size: halve it, or cut its only record to half.
+
+        Raises:
+            TopicSettingsError: there is nothing left of the record to cut.
+        """
+        self.halve(len(refused))
+        if len(refused) > 1:
+            return
+        (record,) = refused
+        size = self.keep if self.found == record.offset else size_of(record)
+        if not size:
+            raise TopicSettingsError(
+                f"{record.topic}-{record.partition} offset {record.offset}: what is to be written of it is refused for "
+                "its size though nothing of the record is left: raise max.message.bytes of the topics written to"
+            )
+        self.found, self.keep = record.offset, size // 2
 
     def widen(self) -> None:
         """A batch was accepted."""
         self.records = min(self.widest, self.records * 2)
-        self.keep = None
+        self.found = None
 
 
 class PartitionLoop(Generic[B]):
@@ -138,6 +156,7 @@ class PartitionLoop(Generic[B]):
         Raises:
             FencedError: another owner has the partition; the id must not be taken again in this assignment.
             LogRefusedError: going on would drop or repeat articles.
+            TopicSettingsError: a verdict is refused for its size whatever is left out of the record.
         """
         pause = FIRST_PAUSE
         while not stop.is_set():
@@ -178,20 +197,23 @@ class PartitionLoop(Generic[B]):
         """One batch; whether there was anything to do."""
         stage, partition, width = self._processor.stage, self.of.partition, self._width
         begun = self._monotonic()
-        records = await source.fetch(1 if width.keep is not None else width.records, wait)
+        records = await source.fetch(width.records, wait)
         self._observer.lag(stage, partition, source.waiting + len(records))
         if not records:
             self._observer.progressed(stage, partition)
             await self._processor.tidy()
             return False
-        if width.keep is None:
-            batch = await in_thread(self._processor.process, records)
-        else:
+        if records[0].offset == width.found:
             batch = self._processor.refuse(records[0], width.keep)
+        else:
+            batch = await in_thread(self._processor.process, records)
         try:
             ends = await transactions.commit(batch.messages, records[-1].offset + 1)
         except RecordTooLargeError:
             width.narrow(records)
+            raise
+        except TransactionFailedError:
+            width.halve(len(records))  # it may have been more than the broker can take in time
             raise
         await in_thread(self._processor.applied, batch, ends)
         width.widen()

@@ -31,7 +31,7 @@ def fingerprint_start(of: Input, committed: Mapping[int, int], log: Bounds, *, b
         LogRefusedError: offsets were lost, or articles were deleted unread.
     """
     offset = committed.get(of.partition)
-    name = f"{of.topic}-{of.partition}"
+    name = str(of)
     if offset is not None:
         remedy = (
             f"To go on with what is there, set the group's offset: kafka-consumer-groups --group {of.group} "
@@ -61,7 +61,7 @@ def decide_start(of: Input, restored: int | None, committed: int | None, log: Bo
     Raises:
         LogRefusedError: changelog, offset and input contradict each other.
     """
-    name = f"{of.topic}-{of.partition}"
+    name = str(of)
     if restored is None:
         # A first transaction that was aborted leaves offsets in the changelog, and nothing else.
         if committed is not None or changelog.start > 0:

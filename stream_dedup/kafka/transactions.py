@@ -2,23 +2,33 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import (
+    ClusterAuthorizationFailedError,
+    GroupAuthorizationFailedError,
     InvalidProducerEpoch,
     KafkaError,
     MessageSizeTooLargeError,
     ProducerClosed,
     ProducerFenced,
     RecordListTooLargeError,
+    TopicAuthorizationFailedError,
+    TransactionalIdAuthorizationFailed,
 )
 from aiokafka.producer.message_accumulator import BatchBuilder
 
-from stream_dedup.errors import FencedError, RecordTooLargeError, TransactionFailedError
+from stream_dedup.errors import (
+    BrokerRefusedError,
+    FencedError,
+    RecordTooLargeError,
+    StreamDedupError,
+    TransactionFailedError,
+)
 from stream_dedup.kafka.connection import CLOSE_TIMEOUT, CUT_OFF_TIMEOUT, Connection, close_quietly
 from stream_dedup.kafka.transport import Ends, Input, Message
 
@@ -51,13 +61,10 @@ class KafkaTransactions:
             max_batch_size=PRODUCE_BATCH_BYTES,
             acks="all",
         )
-        try:
+        self._producer, self._failed = producer, False
+        with _translated(self._of):
             async with asyncio.timeout(limit):
-                await producer.start()
-        except BaseException as error:
-            await close_quietly(producer.stop())
-            raise _translated(error, self._of) from error
-        self._producer = producer
+                await _started(producer)
 
     async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
         """Write all messages and the input's offset, or none of them."""
@@ -66,13 +73,11 @@ class KafkaTransactions:
             raise TransactionFailedError(f"{self._of.transactional_id} is not started, or was closed after an error")
         self._failed = True  # until the commit is known to have succeeded
         offsets = {TopicPartition(self._of.topic, self._of.partition): next_offset}
-        try:
+        with _translated(self._of):
             async with asyncio.timeout(self._connection.call_timeout):
                 await producer.begin_transaction()
                 ends = await _write(producer, messages, offsets, self._of.group)
                 await producer.commit_transaction()
-        except BaseException as error:
-            raise _translated(error, self._of) from error
         self._failed = False
         return ends
 
@@ -81,6 +86,14 @@ class KafkaTransactions:
         producer, self._producer = self._producer, None
         if producer is not None:
             await close_quietly(_cut_off(producer) if self._failed else producer.stop())
+
+
+async def _started(producer: AIOKafkaProducer) -> None:
+    """Start it; a broker that has just come back may name no broker yet, which aiokafka answers with an assertion."""
+    try:
+        await producer.start()
+    except AssertionError as error:
+        raise TransactionFailedError(f"the producer could not start: {error}") from error
 
 
 async def _cut_off(producer: AIOKafkaProducer) -> None:
@@ -98,6 +111,22 @@ async def _cut_off(producer: AIOKafkaProducer) -> None:
         await asyncio.wait({task})
     producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - as above
     await producer.stop()
+    # asyncio prints the traceback of a future that nobody asks how it ended.
+    end = producer._txn_manager.wait_for_transaction_end()  # noqa: SLF001 - as above
+    if end.done() and not end.cancelled():
+        end.exception()
+
+
+@contextlib.contextmanager
+def _translated(of: Input) -> Iterator[None]:
+    """Raise a broker's error as one of ours."""
+    try:
+        yield
+    except BaseException as error:
+        ours = error_of(error, of.transactional_id)
+        if ours is None:
+            raise
+        raise ours from error
 
 
 async def _write(
@@ -119,19 +148,26 @@ async def _write(
     return ends
 
 
-def _translated(error: BaseException, of: Input) -> BaseException:
-    """Our error for one of aiokafka's."""
-    name = of.transactional_id
+def error_of(error: BaseException, transactional_id: str) -> StreamDedupError | None:
+    """What an error under a transactional id means here; None where it is none of a broker's."""
     match error:
         case MessageSizeTooLargeError() | RecordListTooLargeError():
-            return RecordTooLargeError(f"the broker refuses a message of {name} for its size")
+            return RecordTooLargeError(f"the broker refuses a message of {transactional_id} for its size")
         case ProducerFenced() | InvalidProducerEpoch():
-            return FencedError(f"another owner has taken {name}")
-        # aiokafka asserts that it knows a broker; one that has just come back may not name any yet.
-        case KafkaError() | TimeoutError() | OSError() | AssertionError():
-            return TransactionFailedError(f"a transaction of {name} did not commit: {error!r}")
-        case _:
-            return error
+            return FencedError(f"another owner has taken {transactional_id}")
+        case (
+            TopicAuthorizationFailedError()
+            | GroupAuthorizationFailedError()
+            | ClusterAuthorizationFailedError()
+            | TransactionalIdAuthorizationFailed()
+        ):
+            return BrokerRefusedError(
+                f"the broker denies a right that {transactional_id} needs: {error!r}. Allow Write to the topics and to "
+                "the transactional id, and Read to the group (kafka-acls --add)"
+            )
+        case KafkaError() | TimeoutError() | OSError():
+            return TransactionFailedError(f"a transaction of {transactional_id} did not commit: {error!r}")
+    return None
 
 
 async def _send_all(producer: AIOKafkaProducer, messages: Sequence[Message]) -> Ends:

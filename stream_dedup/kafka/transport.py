@@ -64,6 +64,9 @@ class Input:
         """Bound to the partition, since aiokafka has no KIP-447: so a new owner fences the one before."""
         return f"{self.group}-{self.topic}-{self.partition}"
 
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
 
 class Source(Protocol):
     """Reads one partition in order; only committed records."""
@@ -99,6 +102,7 @@ class Transactions(Protocol):
 
         Raises:
             TransactionFailedError: the broker did not answer in time.
+            BrokerRefusedError: it denies the right to.
         """
         ...
 
@@ -112,6 +116,7 @@ class Transactions(Protocol):
             RecordTooLargeError: the broker refuses a message for its size; nothing was committed.
             TransactionFailedError: it is not known whether it committed.
             FencedError: another owner has the id.
+            BrokerRefusedError: the broker denies a right to write.
         """
         ...
 
