@@ -97,15 +97,10 @@ class KafkaBroker:
             consumer.seek(of, offset)
         except BaseException as error:
             await close_quietly(consumer.stop())
-<<<<<<< HEAD
-            raise TransactionFailedError(f"{topic}-{partition} could not be read: {error!r}") from error
-        return KafkaSource(consumer, of, offset, self.connection.call_timeout)
-=======
             if isinstance(error, KafkaError | TimeoutError | OSError):
                 raise TransactionFailedError(f"{topic}-{partition} could not be read: {error!r}") from error
             raise
-        return KafkaSource(consumer, of, offset)
->>>>>>> b86260b130e55a93c8c32c5ee9264b2e37bd976c
+        return KafkaSource(consumer, of, offset, self.connection.call_timeout)
 
     def transactions(self, of: Input) -> KafkaTransactions:
         """A writer for one input partition; not started yet."""
