@@ -86,6 +86,6 @@ def command_variables(command: click.Command, prefix: str = PREFIX) -> set[str]:
     return names
 
 
-def _keep(context: click.Context, parameter: click.Parameter, value: str | bool | None) -> None:
+def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
     if value is not None and parameter.name is not None:
         context.meta.setdefault(_META, {})[parameter.name] = value

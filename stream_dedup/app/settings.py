@@ -52,7 +52,7 @@ class Settings(BaseSettings):
     statistics_topic: TopicName = Field("stream-dedup.statistics", description="Internal topic of figures.")
     profile: Literal["strict"] = Field("strict", description="How near two articles must be: strict.")
     vetoes: bool = Field(
-        True, description="Replaced numbers, dates or names keep a near article from being a duplicate."
+        default=True, description="Replaced numbers, dates or names keep a near article from being a duplicate."
     )
     window: Duration = Field(timedelta(hours=72), description="How long a kept article can be an original.")
     max_entries: int = Field(5_000_000, ge=1, description="Kept articles in the index; beyond it the oldest leave.")

@@ -62,7 +62,8 @@ class Candidate:
     @property
     def facts(self) -> bytes:
         """The sketch of the kept article's facts."""
-        return self.entries.facts[self.row].tobytes()
+        facts: NDArray[np.uint8] = self.entries.facts[self.row]
+        return facts.tobytes()
 
     @property
     def id(self) -> str:

@@ -213,7 +213,8 @@ class Decider:
 
 def _update(state: xxhash.xxh3_128, scheme: str, live: Entries) -> None:
     state.update(repr((scheme, live.fingerprints.shape)).encode())
-    for column in (live.fingerprints, live.signatures, live.digests, live.facts, live.times, live.sequences, live.positions):
+    of_text = (live.fingerprints, live.signatures, live.digests, live.facts)
+    for column in (*of_text, live.times, live.sequences, live.positions):
         state.update(column.tobytes())
     state.update(live.id_bytes.tobytes())
     state.update(live.id_ends.tobytes())

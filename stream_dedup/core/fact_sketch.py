@@ -3,8 +3,9 @@
     flags (1 byte) | slot | slot | ... of 3 bytes each: context (16 bits, little endian), value (8 bits)
 
 Both are hashes, and the two lowest bits of a context are its kind. Slots ascend by context; unused ones at the end are
-zero. A text with more facts than slots keeps those whose contexts have the smallest hashes (a bottom-k sketch: Cohen and
-Kaplan, "Summarizing data using bottom-k sketches", PODC 2007), and a flag says so for each half of the kinds.
+zero. A text with more facts than slots keeps those whose contexts have the smallest hashes (a bottom-k sketch: Cohen
+and Kaplan, "Summarizing data using bottom-k sketches", PODC 2007), and a flag says so: one for numbers and dates, one
+for names.
 """
 
 import struct
@@ -23,8 +24,7 @@ Slot: TypeAlias = tuple[int, int]
 _SLOT = struct.Struct("<HB")
 SLOTS = (FACT_BYTES - 1) // _SLOT.size
 NAME_SLOTS = 7
-"""A third of the slots is for names where there are so many, the rest for numbers and dates; either takes what the other
-leaves."""
+"""A third of the slots is for names, the rest for numbers and dates; either takes what the other leaves."""
 _KIND_BITS = 2
 _FIGURES_CUT, _NAMES_CUT = 1, 2
 EVERY_CONTEXT = 1 << 16
@@ -60,10 +60,9 @@ def fact_sketch(facts: Iterable[Fact]) -> bytes:
 
 def _slot(fact: Fact) -> Slot:
     context = xxhash.xxh3_64_intdigest(fact.context.encode("utf-8", "surrogatepass")) >> 64 - 16 + _KIND_BITS
+    value = xxhash.xxh3_64_intdigest(fact.value.encode("utf-8", "surrogatepass"))
     # No context is zero: that is an unused slot.
-    return (context or 1) << _KIND_BITS | fact.kind, xxhash.xxh3_64_intdigest(
-        fact.value.encode("utf-8", "surrogatepass")
-    ) & 0xFF
+    return (context or 1) << _KIND_BITS | fact.kind, value & 0xFF
 
 
 def _smallest(slots: list[Slot], room: int) -> list[Slot]:

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stream_dedup.core.numerals import HAN_NUMERALS, MAX_NUMERAL, MONTHS, NUMBER_WORDS, han_number, plain_number
+from stream_dedup.core.numerals import HAN_NUMERALS, MAX_NUMERAL, NUMBER_WORDS, han_number, plain_number
 from stream_dedup.core.text import HAN, UNSPACED
 from stream_dedup.core.verdict import FactKind
 
@@ -38,12 +38,18 @@ def facts_of(raw: str, folded: str, *, unspaced: bool) -> Iterator[Fact]:
     return _unspaced_facts(folded) if unspaced else _spaced_facts(raw)
 
 
-# It begins with one class of characters, which is searched ten times quicker than a choice of several patterns.
-_UNSPACED_FACT = re.compile(f"[0-9a-z{HAN_NUMERALS}]+(?:[.,:/'&-][0-9a-z]+[{HAN_NUMERALS}]*)*")
+_UNITS = "年月日号时点级"
+# One class of characters stands first: such a pattern is searched several times quicker than a choice. One numeral
+# alone is mostly part of a word (一个, 三明), and a number only before a unit of time or strength.
+_UNSPACED_FACT = re.compile(
+    f"[0-9a-z{HAN_NUMERALS}]"
+    f"(?:[0-9a-z{HAN_NUMERALS}]+(?:[.,:/'&-][0-9a-z]+[{HAN_NUMERALS}]*)*"
+    f"|(?<=[0-9a-z])(?:[.,:/'&-][0-9a-z]+[{HAN_NUMERALS}]*)*"
+    f"|(?=[{_UNITS}]))"
+)
+_LATIN = re.compile("[a-z]")
 _NOT_LETTERS = re.compile(f"[^{HAN}{UNSPACED}]+")
 _DATE_UNITS = frozenset("年月日号")
-_NUMERAL_UNITS = _DATE_UNITS | frozenset("时点级")
-"""What makes a number of a single numeral, which is mostly part of a word (一个, 三明)."""
 _DATELINE = re.compile(r"(?:\d+年)?(?:\d+月)?\d+[日号](?=.{0,4}?(?:消息|电|讯|报道))")
 """The day of a report, which Chinese agencies and portals put before its first sentence."""
 _HEAD = 80
@@ -58,23 +64,33 @@ def _unspaced_facts(folded: str) -> Iterator[Fact]:
     waiting: list[tuple[FactKind, str]] = []
     before, end = "", 0
     for match in _UNSPACED_FACT.finditer(text):
-        value = match[0]
-        start = match.start()
-        if value[0] in HAN_NUMERALS and len(value) == 1 and text[start + 1 : start + 2] not in _NUMERAL_UNITS:
-            continue
-        between = _NOT_LETTERS.sub("", text[max(end, start - _SIDE) : start])
+        between = _letters_before(text, end, match.start())
         if between:
-            after = _NOT_LETTERS.sub("", text[end : end + _SIDE])[:1] if waiting else ""
-            yield from _in_context(waiting, before, after)
-            before = between[-2:]
-        waiting.append(_unspaced_value(value, text[match.end() : match.end() + 1]))
+            if waiting:
+                yield from _in_context(waiting, before, _letter_after(text, end))
+            before = between
         end = match.end()
-    yield from _in_context(waiting, before, _NOT_LETTERS.sub("", text[end : end + _SIDE])[:1])
+        waiting.append(_unspaced_value(match[0], text[end : end + 1]))
+    yield from _in_context(waiting, before, _letter_after(text, end))
+
+
+def _letters_before(text: str, after: int, place: int) -> str:
+    """The last two letters before a place, of those that stand after another; white space and punctuation aside."""
+    nearest = text[max(after, place - 2) : place]
+    if len(nearest) > 1 and nearest.isalpha():
+        return nearest
+    return _NOT_LETTERS.sub("", text[max(after, place - _SIDE) : place])[-2:]
+
+
+def _letter_after(text: str, place: int) -> str:
+    """The first letter from a place on, white space and punctuation aside."""
+    nearest = text[place : place + 1]
+    return nearest if nearest.isalpha() else _NOT_LETTERS.sub("", text[place : place + _SIDE])[:1]
 
 
 def _unspaced_value(found: str, after: str) -> tuple[FactKind, str]:
     """The kind and the value of a number or a word in Latin letters that is followed by a character."""
-    if any("a" <= character <= "z" for character in found):
+    if _LATIN.search(found):
         return FactKind.NAME, found
     kind = FactKind.DATE if after in _DATE_UNITS else FactKind.NUMBER
     return kind, plain_number(found) if found.isascii() else han_number(found[:MAX_NUMERAL])
@@ -88,6 +104,11 @@ def _in_context(waiting: list[tuple[FactKind, str]], before: str, after: str) ->
     waiting.clear()
 
 
+_MONTH_NAMES = (
+    "january february march april may june july august september october november december "
+    "jan feb mar apr jun jul aug sep sept oct nov dec"
+)
+_MONTHS = frozenset(_MONTH_NAMES.split())
 _ENDS = frozenset(".!?")
 _EDGES = "()[]{}<>\"'“”‘’«»„.,;:!?-–—…*$£€¥%"
 
@@ -97,36 +118,36 @@ def _spaced_facts(raw: str) -> Iterator[Fact]:
     plain = raw if raw.isascii() or unicodedata.is_normalized("NFKC", raw) else unicodedata.normalize("NFKC", raw)
     words = plain.split()
     tokens = [word.strip(_EDGES) for word in words]
+    if "" in tokens:
+        words = [word for word, token in zip(words, tokens, strict=True) if token]
+        tokens = [token for token in tokens if token]
     lower = [token.lower() for token in tokens]
-    places = [
-        place for place, token in enumerate(tokens) if not token.islower() or token in NUMBER_WORDS
-    ]
-    shouted = sum(token.isupper() and len(token) > 1 for token in tokens) * 2 > len(tokens)
+    places = [place for place, token in enumerate(tokens) if not token.islower() or token in NUMBER_WORDS]
+    figures = {place: figure for place in places if (figure := _figure(tokens[place], lower[place]))}
+    shouted = sum(len(tokens[place]) > 1 and tokens[place].isupper() for place in places) * 2 > len(tokens)
     waiting: list[tuple[FactKind, str]] = []
     before, end = "", 0
     for place in places:
-        token = tokens[place]
-        if not token:
-            continue
-        named = not shouted and place > 0 and words[place - 1][-1] not in _ENDS
-        found = _spaced_value(token, lower[place], named=named)
+        found = figures.get(place)
         if found is None:
-            continue
-        between = [word for word in lower[end:place] if word]
-        if between:
-            yield from _in_context(waiting, before, between[0])
-            before = between[-1]
+            # What begins a sentence, or stands before a number as its label (Record April 10), is an ordinary word.
+            named = place > 0 and words[place - 1][-1] not in _ENDS and place + 1 not in figures
+            if shouted or not named or not tokens[place][0].isupper():
+                continue
+            found = FactKind.NAME, lower[place]
+        if place > end:
+            if waiting:
+                yield from _in_context(waiting, before, lower[end])
+            before = lower[place - 1]
         waiting.append(found)
         end = place + 1
-    yield from _in_context(waiting, before, next(filter(None, lower[end:]), ""))
+    yield from _in_context(waiting, before, lower[end] if end < len(lower) else "")
 
 
-def _spaced_value(token: str, lower: str, *, named: bool) -> tuple[FactKind, str] | None:
-    """The kind and the value of a word or number; None for an ordinary word."""
+def _figure(token: str, lower: str) -> tuple[FactKind, str] | None:
+    """A number or a month, None for any other word."""
     if token[0].isdigit():
         return FactKind.NUMBER, plain_number(token)
     if lower in NUMBER_WORDS:
         return FactKind.NUMBER, NUMBER_WORDS[lower]
-    if lower in MONTHS and token[0].isupper():
-        return FactKind.DATE, lower[:3]
-    return (FactKind.NAME, lower) if named and token[0].isupper() else None
+    return (FactKind.DATE, lower[:3]) if lower in _MONTHS and token[0].isupper() else None

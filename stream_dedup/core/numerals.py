@@ -4,22 +4,15 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-NUMBER_WORDS: Mapping[str, str] = {
-    word: str(value)
-    for value, word in enumerate(
-        (
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-            "seventeen eighteen nineteen"
-        ).split()
-    )
-} | {
-    word: str(10 * tens) for tens, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
+NUMBER_WORDS: Mapping[str, str] = {word: str(value) for value, word in enumerate(_ONES.split())} | {
+    word: str(10 * tens) for tens, word in enumerate(_TENS_WORDS.split(), 2)
 }
 """English numbers up to ninety; what stands after them (hundred, million) is a word of its own."""
-MONTHS = frozenset(
-    "january february march april may june july august september october november december "
-    "jan feb mar apr jun jul aug sept sep oct nov dec".split()
-)
 _DIGITS = {numeral: Decimal(value) for value, numeral in enumerate("〇一二三四五六七八九")} | {
     "零": Decimal(0),
     "两": Decimal(2),
@@ -45,13 +38,14 @@ def han_number(numeral: str) -> str:
             digit = None
         elif part in _MYRIADS:
             # ... which a myriad multiplies, and a greater one all before it.
-            section, digit = section + (digit or 0), None
+            section, digit = section + (digit or Decimal(0)), None
             lower = total < _MYRIADS[part]
-            total = ((total + section) or 1) * _MYRIADS[part] if lower else total + (section or 1) * _MYRIADS[part]
+            total, section = (Decimal(0), total + section) if lower else (total, section)
+            total += (section or Decimal(1)) * _MYRIADS[part]
             section = Decimal(0)
         else:
             digit = _DIGITS[part] if part in _DIGITS else Decimal(part)
-    return f"{total + section + (digit or 0):f}"
+    return f"{(total + section + (digit or Decimal(0))).normalize():f}"
 
 
 def plain_number(number: str) -> str:

@@ -5,7 +5,7 @@ A fact of one text is compared with those of the other in the same context:
     equal      the other text has the same value there
     replaced   it has another value there
     moved      it has nothing there, but the same value elsewhere: the words around it were edited
-    alone      it has neither: added, cut, or replaced together with a name beside it
+    alone      it has neither: added, cut, or replaced as well as a name beside it
 
 A template has little but equal and replaced facts; an edited article has facts that moved and are alone as well. So
 those are counted, for less, among what the replaced ones are a share of.
@@ -30,12 +30,13 @@ ELSEWHERE_APART = 1 / 5
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """How many facts of two samples are what; `alone` are counted on both sides."""
+    """How many facts of two samples are what, by kind."""
 
     equal: Counter[FactKind]
     replaced: Counter[FactKind]
     moved: int
-    alone: tuple[int, int]
+    alone: tuple[Counter[FactKind], Counter[FactKind]]
+    """On the one side and on the other."""
 
     @property
     def settled(self) -> int:
@@ -45,17 +46,23 @@ class _Compared:
     @property
     def share(self) -> float:
         """Replaced ones among all; a fact that moved or is alone is half a one."""
-        return self.replaced.total() / max(1, self.settled + self.moved + sum(self.alone) / 2)
+        return self.replaced.total() / max(1, self.settled + self.moved + self.lonely / 2)
 
     @property
     def share_elsewhere(self) -> float:
         """Replaced ones among all, where two that are alone on either side are half a replaced one."""
-        pairs, surplus = min(self.alone), abs(self.alone[0] - self.alone[1])
-        return (self.replaced.total() + pairs / 2) / max(1, self.settled + self.moved + pairs + surplus / 2)
+        pairs = min(one.total() for one in self.alone)
+        return (self.replaced.total() + pairs / 2) / max(1, self.settled + self.moved + self.lonely / 2)
+
+    @property
+    def lonely(self) -> int:
+        """Facts that are alone, on either side."""
+        return sum(one.total() for one in self.alone)
 
     def evidence(self) -> Iterable[Replaced]:
-        """What was replaced, by kind."""
-        for kind, count in sorted(self.replaced.items()):
+        """What was replaced, by kind; where there is nothing in the same context, what is alone on both sides."""
+        ours, theirs = self.alone
+        for kind, count in sorted((self.replaced or ours & theirs).items()):
             yield Replaced(kind, count, count + self.equal[kind])
 
 
@@ -73,10 +80,8 @@ def replaced_facts(left: bytes, right: bytes) -> tuple[Replaced, ...]:
         return ()
     (left_figures, left_names), (right_figures, right_names) = samples_of(left), samples_of(right)
     figures, names = _compare(left_figures, right_figures), _compare(left_names, right_names)
-    names_share = names.replaced.total() / max(1, figures.settled + names.settled + sum(names.alone) / 2)
-    apart = (
-        figures.share > FIGURES_APART or figures.share_elsewhere > ELSEWHERE_APART or names_share > NAMES_APART
-    )
+    names_share = names.replaced.total() / max(1, figures.settled + names.settled + names.lonely / 2)
+    apart = figures.share > FIGURES_APART or figures.share_elsewhere > ELSEWHERE_APART or names_share > NAMES_APART
     return tuple(chain(figures.evidence(), names.evidence())) if apart else ()
 
 
@@ -85,9 +90,7 @@ def _compare(left: Sample, right: Sample) -> _Compared:
     limit = min(left.limit, right.limit)
     ours = Counter(slot for slot in left.slots if slot[0] < limit)
     theirs = Counter(slot for slot in right.slots if slot[0] < limit)
-    equal = Counter[FactKind]()
-    for (context, _), count in (ours & theirs).items():
-        equal[kind_of(context)] += count
+    equal = _kinds(ours & theirs)
     ours, theirs = ours - theirs, theirs - ours
     common = _contexts(ours) & _contexts(theirs)
     replaced = Counter[FactKind]()
@@ -100,7 +103,7 @@ def _compare(left: Sample, right: Sample) -> _Compared:
         equal=equal,
         replaced=replaced,
         moved=(our_values & their_values).total(),
-        alone=((our_values - their_values).total(), (their_values - our_values).total()),
+        alone=(_kinds(our_values - their_values), _kinds(their_values - our_values)),
     )
 
 
@@ -111,10 +114,17 @@ def _contexts(slots: Counter[Slot]) -> Counter[int]:
     return contexts
 
 
-def _values(slots: Counter[Slot], common: Counter[int]) -> Counter[int]:
-    """The values that stand in a context which the other text has not."""
-    values = Counter[int]()
+def _values(slots: Counter[Slot], common: Counter[int]) -> Counter[Slot]:
+    """The values, each with its kind for a context, that stand in a context which the other text has not."""
+    values = Counter[Slot]()
     for (context, value), count in slots.items():
         if context not in common:
-            values[value] += count
+            values[kind_of(context), value] += count
     return values
+
+
+def _kinds(slots: Counter[Slot]) -> Counter[FactKind]:
+    kinds = Counter[FactKind]()
+    for (context, _), count in slots.items():
+        kinds[kind_of(context)] += count
+    return kinds
