@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import xxhash
 
-from stream_dedup.core.facts import Fact
+from stream_dedup.core.fact import Fact
 from stream_dedup.core.sketch import FACT_BYTES
 from stream_dedup.core.verdict import FactKind
 
@@ -23,8 +23,8 @@ Slot: TypeAlias = tuple[int, int]
 """The hash of a context, with the kind in its two lowest bits, and the hash of a value."""
 _SLOT = struct.Struct("<HB")
 SLOTS = (FACT_BYTES - 1) // _SLOT.size
-NAME_SLOTS = 7
-"""A third of the slots is for names, the rest for numbers and dates; either takes what the other leaves."""
+NAME_SLOTS = 5
+"""A quarter of the slots is for names, the rest for numbers and dates; either takes what the other leaves."""
 _KIND_BITS = 2
 _FIGURES_CUT, _NAMES_CUT = 1, 2
 EVERY_CONTEXT = 1 << 16

@@ -10,21 +10,13 @@ not taken for an added one (a context that the other text has not).
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import chain
 
+from stream_dedup.core.fact import Fact
+from stream_dedup.core.han_names import han_names
 from stream_dedup.core.numerals import HAN_NUMERALS, MAX_NUMERAL, NUMBER_WORDS, han_number, plain_number
 from stream_dedup.core.text import HAN, UNSPACED
 from stream_dedup.core.verdict import FactKind
-
-
-class Fact(NamedTuple):
-    """One number, part of a date or word of a name; a plain tuple, since a text has dozens."""
-
-    kind: FactKind
-    context: str
-    """The ordinary words before and after; of Han the two characters before and the one after."""
-    value: str
-    """In one notation: 3500 for 3,500 and for 三千五百; a name in lower case."""
 
 
 def facts_of(raw: str, folded: str, *, unspaced: bool) -> Iterator[Fact]:
@@ -35,7 +27,7 @@ def facts_of(raw: str, folded: str, *, unspaced: bool) -> Iterator[Fact]:
         folded: the text folded (see text.fold).
         unspaced: whether the text is mostly Han or of another script without spaces.
     """
-    return _unspaced_facts(folded) if unspaced else _spaced_facts(raw)
+    return chain(_unspaced_facts(folded), han_names(folded)) if unspaced else _spaced_facts(raw)
 
 
 _UNITS = "年月日号时点级"
@@ -110,6 +102,8 @@ _MONTH_NAMES = (
 )
 _MONTHS = frozenset(_MONTH_NAMES.split())
 _ENDS = frozenset(".!?")
+_STEM = 3
+"""Letters of a word in a context: typos and endings (Recrod for Record, cts for ct) leave them alone."""
 _EDGES = "()[]{}<>\"'“”‘’«»„.,;:!?-–—…*$£€¥%"
 
 
@@ -137,11 +131,11 @@ def _spaced_facts(raw: str) -> Iterator[Fact]:
             found = FactKind.NAME, lower[place]
         if place > end:
             if waiting:
-                yield from _in_context(waiting, before, lower[end])
-            before = lower[place - 1]
+                yield from _in_context(waiting, before, lower[end][:_STEM])
+            before = lower[place - 1][:_STEM]
         waiting.append(found)
         end = place + 1
-    yield from _in_context(waiting, before, lower[end] if end < len(lower) else "")
+    yield from _in_context(waiting, before, lower[end][:_STEM] if end < len(lower) else "")
 
 
 def _figure(token: str, lower: str) -> tuple[FactKind, str] | None:

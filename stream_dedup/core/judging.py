@@ -14,8 +14,8 @@ from stream_dedup.core.verdict import VERDICT_OF, Judgement, Kind, Original, Rep
 
 FactComparison: TypeAlias = Callable[[bytes, bytes], tuple[Replaced, ...]]
 """Two sketches of facts -> what was replaced, where that keeps the articles apart; else nothing."""
-MAX_VETOES = 100
-"""Candidates that are tried for one article: the article that it repeats is among its nearest, not behind a hundred."""
+MAX_VETOES = 32
+"""Candidates that are tried for one article: the article that it repeats is among its nearest, not behind dozens."""
 
 
 class Comparison:

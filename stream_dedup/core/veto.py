@@ -16,12 +16,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
-from stream_dedup.core.fact_sketch import Sample, Slot, kind_of, samples_of
+from stream_dedup.core.fact_sketch import EVERY_CONTEXT, Sample, Slot, kind_of, samples_of
 from stream_dedup.core.verdict import FactKind, Replaced
 
 FIGURES_APART = 1 / 8
 """Share of replaced ones among numbers and dates above which texts are apart. Measured on Reuters news of 1987: a
 corrected report has one in nine or fewer, a bulletin of another day or company one in seven or more."""
+SAMPLED_APART = 1 / 5
+"""As FIGURES_APART, where a text has more facts than its sketch: two among a dozen may be two among thirty."""
 NAMES_APART = 1 / 5
 """Share of replaced names among all facts: agencies rewrite names too (Reuters Inc, then Reuters Holdings Plc)."""
 ELSEWHERE_APART = 1 / 5
@@ -81,7 +83,12 @@ def replaced_facts(left: bytes, right: bytes) -> tuple[Replaced, ...]:
     (left_figures, left_names), (right_figures, right_names) = samples_of(left), samples_of(right)
     figures, names = _compare(left_figures, right_figures), _compare(left_names, right_names)
     names_share = names.replaced.total() / max(1, figures.settled + names.settled + names.lonely / 2)
-    apart = figures.share > FIGURES_APART or figures.share_elsewhere > ELSEWHERE_APART or names_share > NAMES_APART
+    whole = min(left_figures.limit, right_figures.limit) == EVERY_CONTEXT
+    apart = (
+        figures.share > (FIGURES_APART if whole else SAMPLED_APART)
+        or figures.share_elsewhere > ELSEWHERE_APART
+        or names_share > NAMES_APART
+    )
     return tuple(chain(figures.evidence(), names.evidence())) if apart else ()
 
 

@@ -8,8 +8,8 @@ import xxhash
 from numpy.typing import NDArray
 
 from stream_dedup.core.delta import Entries, entries_of
+from stream_dedup.core.fact import Fact
 from stream_dedup.core.fact_sketch import fact_sketch
-from stream_dedup.core.facts import Fact
 from stream_dedup.core.sketch import SIGNATURE_BYTES, Sketch, Submission
 from stream_dedup.core.verdict import FactKind
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stream_dedup.core.fact import Fact
 from stream_dedup.core.fact_sketch import EVERY_CONTEXT, NAME_SLOTS, SLOTS, Sample, fact_sketch, kind_of, samples_of
-from stream_dedup.core.facts import Fact
 from stream_dedup.core.sketch import FACT_BYTES
 from stream_dedup.core.verdict import FactKind
 

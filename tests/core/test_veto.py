@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stream_dedup.core.fact import Fact
 from stream_dedup.core.fact_sketch import fact_sketch
-from stream_dedup.core.facts import Fact
 from stream_dedup.core.scheme import profile
 from stream_dedup.core.verdict import FactKind, Replaced, Veto
 from stream_dedup.core.veto import replaced_facts
