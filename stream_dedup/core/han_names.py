@@ -3,8 +3,8 @@
     滨州市气象台发布大风预警  ->  滨州 before 市, 州市气 before 象台
 
 Such words are few, and common to all Chinese news (cities, companies, titles); the names themselves are in no
-dictionary. What is found is not always a name (全国城|市), but it is the same in every copy of a text, and the veto asks
-only for what was replaced.
+dictionary. What is found is not always a name (全国城|市), but it is the same in every copy of a text, and the veto
+asks only for what was replaced.
 """
 
 import re
