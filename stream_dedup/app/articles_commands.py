@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import click
 
-from stream_dedup.app.options import config_option, option, read_settings, setting_option
+from stream_dedup.app.options import config_option, option, read_settings, setting_option, switch_option
 from stream_dedup.app.setting_types import parse_duration
 
 _ARTICLES = click.Path(exists=True, dir_okay=False, allow_dash=True)
@@ -73,6 +73,7 @@ class _Window(click.ParamType):
     "--window", type=_Window(), help="How long a kept article can be an original, such as 72h; without it for ever."
 )
 @setting_option("profile")
+@switch_option("vetoes")
 @setting_option("time_field")
 @config_option
 def dedup(*, files: tuple[str, ...], window: timedelta | None) -> None:

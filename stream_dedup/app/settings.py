@@ -51,6 +51,9 @@ class Settings(BaseSettings):
     index_topic: TopicName = Field("stream-dedup.index", description="Internal topic that the index is restored from.")
     statistics_topic: TopicName = Field("stream-dedup.statistics", description="Internal topic of figures.")
     profile: Literal["strict"] = Field("strict", description="How near two articles must be: strict.")
+    vetoes: bool = Field(
+        default=True, description="Replaced numbers, dates or names keep a near article from being a duplicate."
+    )
     window: Duration = Field(timedelta(hours=72), description="How long a kept article can be an original.")
     max_entries: int = Field(5_000_000, ge=1, description="Kept articles in the index; beyond it the oldest leave.")
     min_words: int = Field(8, ge=1, le=1000, description="An article with fewer words is never a duplicate.")

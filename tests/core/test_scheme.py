@@ -38,7 +38,7 @@ def _groups() -> dict[str, dict[str, str]]:
 def _same(left: Sketches, right: Sketches) -> bool:
     return all(
         np.array_equal(getattr(left, part), getattr(right, part))
-        for part in ("fingerprints", "signatures", "digests", "words")
+        for part in ("fingerprints", "signatures", "digests", "facts", "words")
     )
 
 
@@ -74,15 +74,16 @@ def test_any_text_is_fingerprinted(text: str, words: int) -> None:
     assert sketches.signatures.shape == (2, 64)
     assert sketches.digests.shape == (2, 16)
     assert sketches.words.tolist() == [words, words]
-    parts = (sketches.fingerprints, sketches.signatures, sketches.digests, sketches.words)
-    assert [part.dtype.name for part in parts] == ["uint64", "uint8", "uint8", "int64"]
+    assert sketches.facts.shape == (2, 64)
+    parts = (sketches.fingerprints, sketches.signatures, sketches.digests, sketches.facts, sketches.words)
+    assert [part.dtype.name for part in parts] == ["uint64", "uint8", "uint8", "uint8", "int64"]
 
 
 def test_empty_batch() -> None:
     """No texts give arrays without rows."""
     sketches = STRICT.scheme.fingerprint([])
-    shapes = [part.shape for part in (sketches.fingerprints, sketches.signatures, sketches.digests, sketches.words)]
-    assert shapes == [(0, 1), (0, 64), (0, 16), (0,)]
+    parts = (sketches.fingerprints, sketches.signatures, sketches.digests, sketches.facts, sketches.words)
+    assert [part.shape for part in parts] == [(0, 1), (0, 64), (0, 16), (0, 64), (0,)]
 
 
 @pytest.mark.parametrize(
@@ -97,10 +98,12 @@ def test_empty_batch() -> None:
     ],
 )
 def test_copies_are_the_same_text(group: str, edit: str) -> None:
-    """White space, width, case, script variant and the shape of quotes change nothing in the sketch."""
+    """White space, width, case, script variant and the shape of quotes change nothing but which words are names."""
     texts = _groups()[group]
     copies = STRICT.scheme.fingerprint([texts["original"], texts[edit]])
-    assert copies.row(0) == copies.row(1)
+    original, copy = copies.row(0), copies.row(1)
+    assert replace(original, facts=b"") == replace(copy, facts=b"")
+    assert (original.facts == copy.facts) == (edit != "upper-lead")
 
 
 @pytest.mark.parametrize(
