@@ -4,7 +4,8 @@ import sys
 
 import click
 
-from stream_dedup.app.articles_commands import dedup, publish, watch
+from stream_dedup.app.archive_commands import dedup
+from stream_dedup.app.articles_commands import publish, watch
 from stream_dedup.app.broker_commands import broker, topics
 from stream_dedup.app.demo_command import demo
 from stream_dedup.app.options import option

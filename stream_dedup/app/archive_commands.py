@@ -1,0 +1,95 @@
+"""`stream-dedup dedup`, `evaluate` and `tune`: an archive decided without a broker, and how well."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from stream_dedup.app.formats import Format
+from stream_dedup.app.options import config_option, option, read_settings, setting_option
+from stream_dedup.app.setting_types import parse_duration
+
+_MOST_PROCESSES = 256
+
+
+class _Window(click.ParamType):
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        try:
+            return parse_duration(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+format_option = option(
+    "--format",
+    "form",
+    type=click.Choice(["auto", *Format]),
+    default="auto",
+    show_default=True,
+    help="auto: by the ending, JSON lines where it tells none. text: a folder of .txt files; lines: one text a line.",
+)
+processes_option = option(
+    "--processes",
+    type=click.IntRange(1, _MOST_PROCESSES),
+    help="How many processes fingerprint; as many as there are cores without it.",
+)
+
+
+@click.command()
+@click.argument("files", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...")
+@option("--keep", is_flag=True, help="Write the unique articles themselves, with all that they came with.")
+@option("--groups", is_flag=True, help="Write originals with their duplicates, and the exact similarity of each two.")
+@option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to this .jsonl, .csv or .parquet file; JSON lines on the standard output without it.",
+)
+@format_option
+@option(
+    "--window", type=_Window(), help="How long a kept article can be an original, such as 72h; without it for ever."
+)
+@processes_option
+@setting_option("profile")
+@setting_option("time_field")
+@config_option
+def dedup(
+    *,
+    files: tuple[str, ...],
+    keep: bool,
+    groups: bool,
+    output: Path | None,
+    form: str,
+    window: timedelta | None,
+    processes: int | None,
+) -> None:
+    """Decide about the articles of files without a broker, and write one JSON object for each.
+
+    FILE is JSON lines, CSV or Parquet with an article a row, a folder of .txt files, or one text a line; .gz is read
+    too, and - is the standard input. A bad row is rejected with the reason, the rest goes on, and the command ends
+    with 1. Parquet needs pyarrow: pip install 'stream-dedup[parquet]'.
+
+    \b
+    Examples:
+      stream-dedup dedup articles.jsonl
+      stream-dedup dedup --window 72h --time-field published_at monday.jsonl tuesday.jsonl.gz
+      stream-dedup dedup --keep --output unique.parquet archive.parquet
+      stream-dedup dedup --groups --output groups.jsonl folder-of-texts
+    """
+    if keep and groups:
+        raise click.UsageError("--keep and --groups are two outputs: choose one.")
+    settings = read_settings()
+    # Dictionaries take a while to load.
+    from stream_dedup.app.dedup import Content, Job, dedup_files  # noqa: PLC0415
+    from stream_dedup.app.in_processes import available_cores  # noqa: PLC0415
+
+    job = Job(
+        paths=files,
+        form=None if form == "auto" else Format(form),
+        content=Content.KEEP if keep else Content.GROUPS if groups else Content.VERDICTS,
+        output=output,
+        window=window,
+        processes=processes or available_cores(),
+    )
+    click.get_current_context().exit(dedup_files(settings, job))
