@@ -71,10 +71,15 @@ def decided(settings: Settings, rows: Iterable[Row], window: timedelta | None, p
         RecipeMismatchError: this machine's segmenter gives other words than the scheme's name promises.
         StreamDedupError: a process was killed.
     """
-    check_recipe(_scheme(settings.profile))
+    check_profile(settings.profile)
     rules = rules_of(settings, None if window is None else milliseconds(window))
     with closing(read_in_processes(settings, rows, processes)) as batches:
         yield from judged(rules, batches)
+
+
+def check_profile(name: str) -> None:
+    """Load a profile's dictionary, and raise RecipeMismatchError unless its words are those that the name promises."""
+    check_recipe(_scheme(name))
 
 
 def judged(rules: Rules, batches: Iterable[ReadBatch]) -> Iterator[Outcome]:

@@ -7,6 +7,7 @@ import click
 
 from stream_dedup.app.formats import Format
 from stream_dedup.app.options import config_option, option, read_settings, setting_option
+from stream_dedup.app.plain_text import plain
 from stream_dedup.app.setting_types import parse_duration
 
 _MOST_PROCESSES = 256
@@ -33,7 +34,7 @@ format_option = option(
 processes_option = option(
     "--processes",
     type=click.IntRange(1, _MOST_PROCESSES),
-    help="How many processes fingerprint; as many as there are cores without it.",
+    help="How many processes fingerprint.",
 )
 
 
@@ -86,10 +87,73 @@ def dedup(
 
     job = Job(
         paths=files,
-        form=None if form == "auto" else Format(form),
+        form=_format(form),
         content=Content.KEEP if keep else Content.GROUPS if groups else Content.VERDICTS,
         output=output,
         window=window,
         processes=processes or available_cores(),
     )
     click.get_current_context().exit(dedup_files(settings, job))
+
+
+profiles_option = option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    metavar="NAME",
+    help="Only this profile; may stand several times. All without it.",
+)
+
+
+@click.command()
+@click.argument("articles", type=click.Path(exists=True))
+@click.argument("pairs", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@option(
+    "--labels",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Lines of id1, id2, label between tabs: different (merging them is false) or grey (not scored).",
+)
+@profiles_option
+@option("--json", is_flag=True, help="An array of one JSON object a profile.")
+@format_option
+@processes_option
+@config_option
+def evaluate(
+    *,
+    articles: str,
+    pairs: Path,
+    labels: Path | None,
+    profiles: tuple[str, ...],
+    json: bool,
+    form: str,
+    processes: int | None,
+) -> None:
+    """Measure every profile on ARTICLES whose reposts are known: recall by similarity, false share, speed.
+
+    PAIRS has lines of id1, id2, jaccard (0 to 1) between tabs, below a line with these names; further columns are left
+    out. Articles are decided in the order of the file, without a window. The speed is that of one process, unless
+    --processes says otherwise.
+
+    \b
+    Examples:
+      stream-dedup evaluate news.jsonl.gz news.pairs.tsv
+      stream-dedup evaluate news.jsonl news.pairs.tsv --labels news.labels.tsv --profile strict --json
+    """
+    settings = read_settings()
+    from stream_dedup.app.evaluate import Evaluation, evaluate_profiles  # noqa: PLC0415 - dictionaries take a while
+
+    asked = Evaluation(articles, _format(form), pairs, labels, _profiles(profiles), processes or 1)
+    click.get_current_context().exit(evaluate_profiles(settings, asked, as_json=json))
+
+
+def _format(chosen: str) -> Format | None:
+    return None if chosen == "auto" else Format(chosen)
+
+
+def _profiles(chosen: tuple[str, ...]) -> tuple[str, ...]:
+    from stream_dedup.core.scheme import PROFILES  # noqa: PLC0415 - dictionaries take a while to load
+
+    for name in chosen:
+        if name not in PROFILES:
+            raise click.UsageError(f"there is no profile {plain(name, 40)}: choose of {', '.join(PROFILES)}.")
+    return chosen or tuple(PROFILES)

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from stream_dedup.app.archive_commands import dedup
+from stream_dedup.app.archive_commands import dedup, evaluate
 from stream_dedup.app.articles_commands import publish, watch
 from stream_dedup.app.broker_commands import broker, topics
 from stream_dedup.app.demo_command import demo
@@ -72,7 +72,7 @@ def cli(*, debug: bool) -> None:
     """
 
 
-for _command in (demo, run, broker, topics, publish, watch, dedup):
+for _command in (demo, run, broker, topics, publish, watch, dedup, evaluate):
     cli.add_command(_command)
 
 

@@ -117,6 +117,10 @@ def _news_tf(fingerprints: int) -> Scheme:
     return Scheme(f"news-tf.1+{RJIEBA.name}", RJIEBA, tuple(HashMemory(xxh3(seed)) for seed in range(fingerprints)))
 
 
+PROFILES = ("strict",)
+"""Names of all profiles."""
+
+
 def profile(name: str) -> Profile:
     """The profile of this name, with a scheme and memories of its own; raises SettingsError for an unknown one."""
     if name != "strict":
