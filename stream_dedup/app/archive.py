@@ -117,10 +117,15 @@ def read_batch(recipe: Recipe, rows: Sequence[Row]) -> list[Reading]:
         row.value if isinstance(row.value, SetAside) else parse_article(row.value, recipe.fields, recipe.max_bytes)
         for row in rows
     ]
+    return readings_of(_scheme(recipe.profile), recipe.min_words, parsed)
+
+
+def readings_of(scheme: Scheme, min_words: int, parsed: Sequence[Article | SetAside]) -> list[Reading]:
+    """What is left of articles when they are fingerprinted, those with too few words set aside."""
     articles = [article for article in parsed if isinstance(article, Article)]
-    sketches = _scheme(recipe.profile).fingerprint([article.text for article in articles])
+    sketches = scheme.fingerprint([article.text for article in articles])
     contents = (
-        sketches.row(row) if words >= recipe.min_words else SetAside(Kind.UNFINGERPRINTABLE)
+        sketches.row(row) if words >= min_words else SetAside(Kind.UNFINGERPRINTABLE)
         for row, words in enumerate(sketches.words.tolist())
     )
     return [

@@ -142,15 +142,53 @@ def evaluate(
     settings = read_settings()
     from stream_dedup.app.evaluate import Evaluation, evaluate_profiles  # noqa: PLC0415 - dictionaries take a while
 
-    asked = Evaluation(articles, _format(form), pairs, labels, _profiles(profiles), processes or 1)
+    asked = Evaluation(articles, _format(form), pairs, labels, chosen_profiles(profiles), processes or 1)
     click.get_current_context().exit(evaluate_profiles(settings, asked, as_json=json))
+
+
+@click.command()
+@click.argument("sample", type=click.Path(exists=True))
+@profiles_option
+@option(
+    "--examples",
+    type=click.IntRange(0, 100),
+    default=3,
+    show_default=True,
+    help="Pairs shown on each side of each profile's border.",
+)
+@option("--json", is_flag=True, help="One JSON object.")
+@format_option
+@processes_option
+@config_option
+def tune(
+    *, sample: str, profiles: tuple[str, ...], examples: int, json: bool, form: str, processes: int | None
+) -> None:
+    """Show what each profile would merge in your own articles, with pairs at the border, and recommend one.
+
+    SAMPLE is a file of articles or a folder of texts, as `dedup` reads them; some thousand articles of a few days tell
+    most. No labels are needed: pairs that profiles find are compared by their exact Jaccard similarity. It cannot tell
+    that two bulletins of one template are about two events: look at the pairs that are just merged.
+
+    \b
+    Examples:
+      stream-dedup tune yesterday.jsonl
+      stream-dedup tune sample.csv --profile strict --examples 10
+    """
+    settings = read_settings()
+    # Dictionaries take a while to load.
+    from stream_dedup.app.tune import Sample  # noqa: PLC0415
+    from stream_dedup.app.tune_report import tune_sample  # noqa: PLC0415
+
+    asked = Sample(sample, _format(form), chosen_profiles(profiles), examples, processes or 1)
+    click.get_current_context().exit(tune_sample(settings, asked, as_json=json))
 
 
 def _format(chosen: str) -> Format | None:
     return None if chosen == "auto" else Format(chosen)
 
 
-def _profiles(chosen: tuple[str, ...]) -> tuple[str, ...]:
+def chosen_profiles(chosen: tuple[str, ...]) -> tuple[str, ...]:
+    """The profiles named on the command line, all where none is."""
     from stream_dedup.core.scheme import PROFILES  # noqa: PLC0415 - dictionaries take a while to load
 
     for name in chosen:

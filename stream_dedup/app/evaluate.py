@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from stream_dedup.app.archive import check_profile, decided
 from stream_dedup.app.connections import fields_of
+from stream_dedup.app.console import console
 from stream_dedup.app.formats import Format
 from stream_dedup.app.pair_files import read_labels, read_pairs
 from stream_dedup.app.plain_text import plain
@@ -25,8 +26,6 @@ from stream_dedup.core.scoring import BANDS, Score, Truth, score
 from stream_dedup.core.yardstick import gram_jaccard
 from stream_dedup.errors import StreamDedupError
 
-WIDTH_PIPED = 120
-"""Columns of a table that does not go to a terminal."""
 _DECIMALS = 4
 
 
@@ -86,9 +85,7 @@ def evaluate_profiles(settings: Settings, asked: Evaluation, *, as_json: bool) -
     if as_json:
         click.echo(json.dumps([one.to_record() for one in measured], indent=2))
     else:
-        terminal = Console()
-        terminal.print(_table(measured), width=None if terminal.is_terminal else WIDTH_PIPED)
-        click.echo(_LEGEND)
+        console().print(_table(measured), _LEGEND)
     return 0
 
 
@@ -133,12 +130,14 @@ def _band_names() -> list[str]:
 
 
 def _table(measured: Sequence[Measured]) -> Table:
-    table = Table("profile", *(f"found of {low:g}-{high:g}" for low, high in BANDS), highlight=False)
-    for name in ("called duplicate", "false", "false share", "grey", "articles/s"):
+    table = Table("profile", box=SIMPLE_HEAD)
+    for low, high in BANDS:
+        table.add_column(f"found of\n{low:g} to {high:g}", justify="right")
+    for name in ("called\nduplicate", "false", "false\nshare", "grey", "articles\na second"):
         table.add_column(name, justify="right")
     for one in measured:
         found = zip(one.score.missed, one.score.of, strict=True)
-        shares = [f"{of - missed:,} of {of:,}" + (f" {1 - missed / of:.1%}" if of else "") for missed, of in found]
+        shares = [f"{of - missed:,} of {of:,}" + (f"\n{1 - missed / of:.1%}" if of else "") for missed, of in found]
         share = one.score.false_share
         table.add_row(
             plain(one.profile, 40),
