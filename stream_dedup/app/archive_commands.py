@@ -26,7 +26,7 @@ class _Window(click.ParamType):
 format_option = option(
     "--format",
     "form",
-    type=click.Choice(["auto", *Format]),
+    type=click.Choice(["auto", *(form.value for form in Format)]),
     default="auto",
     show_default=True,
     help="auto: by the ending, JSON lines where it tells none. text: a folder of .txt files; lines: one text a line.",

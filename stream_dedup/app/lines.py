@@ -2,6 +2,7 @@
 
 import gzip
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ def opened(path: str) -> Iterator[tuple[BufferedReader, IO[bytes]]]:
             stored = cast("BufferedReader", stored)
             packed = stored.peek(2)[:2] == _GZIP_MAGIC
             yield stored, cast("IO[bytes]", gzip.GzipFile(fileobj=stored)) if packed else stored
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise click.FileError(name, getattr(error, "strerror", None) or str(error)) from error
 
 

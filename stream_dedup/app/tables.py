@@ -19,7 +19,7 @@ class Column(Enum):
 
     TEXT = "string"
     INTEGER = "int64"
-    REAL = "double"
+    REAL = "float64"
     TRUTH = "bool_"
 
 
