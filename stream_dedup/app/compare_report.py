@@ -136,7 +136,7 @@ def print_json(report: Report) -> None:
     record = {
         "a": report.left.name,
         "b": report.right.name,
-        "words": list(first.word_counts),
+        "word_counts": list(first.word_counts),
         "jaccard": round(first.jaccard, DECIMALS),
         "estimated": round(first.estimated, DECIMALS),
         "profiles": [_profile(verdict) for verdict in report.verdicts],
