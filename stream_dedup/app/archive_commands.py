@@ -38,8 +38,8 @@ processes_option = option(
 )
 
 
-@click.command()
-@click.argument("files", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...")
+@click.command(short_help="Verdicts on files, without a broker: unique articles, groups.")
+@click.argument("files", type=click.Path(exists=True, allow_dash=True), nargs=-1, required=True, metavar="FILE...")
 @option("--keep", is_flag=True, help="Write the unique articles themselves, with all that they came with.")
 @option("--groups", is_flag=True, help="Write originals with their duplicates, and the exact similarity of each two.")
 @option(
@@ -105,7 +105,7 @@ profiles_option = option(
 )
 
 
-@click.command()
+@click.command(short_help="Measure profiles on articles whose reposts are known.")
 @click.argument("articles", type=click.Path(exists=True))
 @click.argument("pairs", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @option(
@@ -146,7 +146,7 @@ def evaluate(
     click.get_current_context().exit(evaluate_profiles(settings, asked, as_json=json))
 
 
-@click.command()
+@click.command(short_help="What each profile would merge in your own articles.")
 @click.argument("sample", type=click.Path(exists=True))
 @profiles_option
 @option(

@@ -4,9 +4,11 @@ import click
 
 from stream_dedup.app.options import config_option, option, read_settings, setting_option
 
+_ARTICLES = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
-@click.command()
-@click.argument("file", type=click.Path(allow_dash=True))
+
+@click.command(short_help="Articles in: the lines of a file to the raw topic.")
+@click.argument("file", type=_ARTICLES)
 @setting_option("bootstrap_servers")
 @setting_option("raw_topic")
 @setting_option("id_field")
@@ -29,7 +31,7 @@ def publish(file: str) -> None:
     click.get_current_context().exit(publish_file(settings, file))
 
 
-@click.command()
+@click.command(short_help="Verdicts out, as they are committed.")
 @option("--json", is_flag=True, help="One JSON object a line, the same keys as `dedup` prints.")
 @option("--from-start", is_flag=True, help="Everything the topics still hold, not only what comes from now on.")
 @option("--idle-exit", type=click.FloatRange(min=0), metavar="S", help="End after S seconds without a verdict.")

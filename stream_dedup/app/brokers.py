@@ -106,5 +106,6 @@ def _download() -> Iterator[kafka_jars.Progress]:
     try:
         yield advance
     finally:
+        # Without a terminal rich ends even a bar that never began with an empty line.
         if bar.live.is_started:
             bar.stop()

@@ -6,7 +6,7 @@ from stream_dedup.app.archive_commands import chosen_profiles, profiles_option
 from stream_dedup.app.options import config_option, option, read_settings
 
 
-@click.command()
+@click.command(short_help="Why two texts are called the same, or not.")
 @click.argument("a")
 @click.argument("b")
 @option("--text", is_flag=True, help="A and B are the texts themselves.")

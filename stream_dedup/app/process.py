@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 
 def run_main(main: Coroutine[None, None, None]) -> None:
-    """Run to the end; SIGTERM cancels as Ctrl-C does, but counts as a proper end.
+    """Run to the end; SIGTERM cancels as Ctrl-C does, but counts as a proper end. The first of them decides.
 
     Raises:
         KeyboardInterrupt: Ctrl-C, after everything was closed.
@@ -33,11 +33,11 @@ def run_main(main: Coroutine[None, None, None]) -> None:
 
 async def _until_terminated(main: Coroutine[None, None, None]) -> None:
     task = asyncio.create_task(main)
-    told = asyncio.Event()
 
     def terminate() -> None:
-        told.set()
-        task.cancel()
+        # Only the first signal cancels: another cancellation would break off what is closing already.
+        if not task.cancelling():
+            task.cancel()
 
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, terminate)
@@ -45,11 +45,18 @@ async def _until_terminated(main: Coroutine[None, None, None]) -> None:
     if parent is not None:
         # The sentinel becomes readable when the parent is gone, however it ended.
         loop.add_reader(parent.sentinel, _once(loop, parent.sentinel, terminate))
-    try:
-        await task
-    except asyncio.CancelledError:
-        if not told.is_set():
-            raise
+    interrupted: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:  # Ctrl-C
+            if not task.cancelling():
+                interrupted = error
+                task.cancel()
+    if not task.cancelled():
+        task.result()
+    if interrupted is not None:
+        raise interrupted
 
 
 def _once(loop: asyncio.AbstractEventLoop, descriptor: int, call: Callable[[], None]) -> Callable[[], None]:

@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+import click
 import msgspec
 
 from stream_dedup.app.formats import Format, format_of
 from stream_dedup.app.lines import STDIN, read_lines
+from stream_dedup.app.plain_text import plain
 from stream_dedup.core.sketch import SetAside
 from stream_dedup.core.verdict import Kind
 
@@ -108,9 +110,21 @@ def _texts(path: str, longest: int) -> Iterator[Row]:
 
 
 def text_files(folder: str) -> list[str]:
-    """The paths of all .txt files in a folder and those below it, sorted."""
-    found = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)  # noqa: PTH118
-    return sorted(path for path in found if path.lower().endswith(".txt"))
+    """The paths of all .txt files in a folder and those below it, sorted.
+
+    Raises:
+        click.FileError: a folder cannot be read, or there is none.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise click.FileError(plain(str(error.filename), 200), error.strerror) from error
+
+    walk = os.walk(folder, onerror=refuse)
+    found = (os.path.join(place, name) for place, _, names in walk for name in names)  # noqa: PTH118
+    texts = sorted(path for path in found if path.lower().endswith(".txt"))
+    if not texts:
+        raise click.FileError(plain(folder, 200), "there is no .txt file in this folder or below it")
+    return texts
 
 
 def _as_json(content: bytes, fields: Mapping[str, str], longest: int) -> bytes | SetAside:

@@ -1,5 +1,6 @@
 """What `run` does: put a worker together from the settings, or several in processes of their own."""
 
+import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator
@@ -22,6 +23,7 @@ from stream_dedup.app.web import PORTS_TRIED, Pages, bind
 from stream_dedup.app.worker import WorkerPlan, run_worker
 from stream_dedup.app.worker_processes import Child, supervise
 from stream_dedup.kafka.client import connect
+from stream_dedup.kafka.connection import without_aiokafkas_futures
 from stream_dedup.kafka.topics import check_topics
 
 
@@ -64,6 +66,7 @@ async def work(settings: Settings) -> None:
     Raises:
         StreamDedupError: it cannot start or go on.
     """
+    asyncio.get_running_loop().set_exception_handler(without_aiokafkas_futures)
     health = Health(time.monotonic)
     registry = CollectorRegistry()
     statistics = Statistics(milliseconds(settings.statistics_window))

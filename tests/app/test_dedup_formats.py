@@ -152,6 +152,14 @@ def test_a_file_that_cannot_be_read_ends_with_one_line(
     assert told in line
 
 
+def test_a_folder_without_texts_is_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty result is not taken for a good one."""
+    (tmp_path / "notes.md").write_text(STORY)
+    assert run_cli(["dedup", str(tmp_path)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "there is no .txt file" in line
+
+
 @pytest.mark.parametrize("arguments", [["dedup", "{}"], ["dedup", "--keep", "--output", "{}.out.parquet", "{}.jsonl"]])
 def test_parquet_without_pyarrow_says_what_to_install(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
