@@ -71,6 +71,8 @@ class _Window(click.ParamType):
     "--window", type=_Window(), help="How long a kept article can be an original, such as 72h; without it for ever."
 )
 @setting_option("profile")
+@setting_option("radius")
+@setting_option("threshold")
 @setting_option("time_field")
 @config_option
 def dedup(*, files: tuple[str, ...], window: timedelta | None) -> None:

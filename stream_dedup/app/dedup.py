@@ -11,12 +11,12 @@ from stream_dedup.app.connections import fields_of
 from stream_dedup.app.lines import read_lines
 from stream_dedup.app.setting_types import milliseconds
 from stream_dedup.app.settings import Settings
-from stream_dedup.app.stages import rules_of
+from stream_dedup.app.stages import profile_of, rules_of
 from stream_dedup.app.verdict_line import VerdictLine, line_of_judgement
 from stream_dedup.core.article import Article, parse_article
 from stream_dedup.core.decider import Decider
 from stream_dedup.core.minhash import estimated_jaccard
-from stream_dedup.core.scheme import check_recipe, profile
+from stream_dedup.core.scheme import Scheme, check_recipe
 from stream_dedup.core.sketch import SetAside, Sketch, Submission
 from stream_dedup.core.verdict import Kind, Verdict
 
@@ -51,14 +51,15 @@ def dedup_files(settings: Settings, paths: Sequence[str], window: timedelta | No
 
 def decided(settings: Settings, paths: Sequence[str], window: timedelta | None) -> Iterator[VerdictLine]:
     """The verdicts on all lines, in their order."""
-    check_recipe(profile(settings.profile).scheme)
+    scheme = profile_of(settings).scheme
+    check_recipe(scheme)
     rules = rules_of(settings, None if window is None else milliseconds(window))
     decider = Decider(rules, estimated_jaccard)
     lines = _read(settings, paths)
     time = 0
     while batch := list(islice(lines, BATCH)):
         submissions = []
-        for read, content in zip(batch, _contents(settings, batch), strict=True):
+        for read, content in zip(batch, _contents(scheme, settings.min_words, batch), strict=True):
             time = _time(read.article, time)
             submissions.append(Submission(read.position, _id(read), time, content))
         decision = decider.decide(submissions, decider.position + len(batch))
@@ -74,16 +75,16 @@ def _read(settings: Settings, paths: Sequence[str]) -> Iterator[_Read]:
             yield _Read(f"{path}:{line.number}", parse_article(line.content, fields, most))
 
 
-def _contents(settings: Settings, batch: Sequence[_Read]) -> Iterator[Sketch | SetAside]:
+def _contents(scheme: Scheme, min_words: int, batch: Sequence[_Read]) -> Iterator[Sketch | SetAside]:
     """What each article comes to; all are fingerprinted at once."""
     texts = [read.article.text for read in batch if isinstance(read.article, Article)]
-    sketches = profile(settings.profile).scheme.fingerprint(texts)
+    sketches = scheme.fingerprint(texts)
     row = 0
     for read in batch:
         if isinstance(read.article, SetAside):
             yield read.article
             continue
-        enough = sketches.words[row] >= settings.min_words
+        enough = sketches.words[row] >= min_words
         yield sketches.row(row) if enough else SetAside(Kind.UNFINGERPRINTABLE)
         row += 1
 
