@@ -53,6 +53,8 @@ processes_option = option(
 )
 @processes_option
 @setting_option("profile")
+@setting_option("radius")
+@setting_option("threshold")
 @setting_option("time_field")
 @config_option
 def dedup(
@@ -189,7 +191,7 @@ def _format(chosen: str) -> Format | None:
 
 def chosen_profiles(chosen: tuple[str, ...]) -> tuple[str, ...]:
     """The profiles named on the command line, all where none is."""
-    from stream_dedup.core.scheme import PROFILES  # noqa: PLC0415 - dictionaries take a while to load
+    from stream_dedup.core.recipes import PROFILES  # noqa: PLC0415 - dictionaries take a while to load
 
     for name in chosen:
         if name not in PROFILES:

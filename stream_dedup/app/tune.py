@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
-from stream_dedup.app.archive import Outcome, ReadBatch, check_profile, judged, read_in_processes
+from stream_dedup.app.archive import Outcome, ReadBatch, check_profile, judged, read_in_processes, with_profile
 from stream_dedup.app.connections import fields_of
 from stream_dedup.app.formats import Format
 from stream_dedup.app.progress import progress
@@ -129,7 +129,7 @@ def try_profiles(settings: Settings, sample: Sample) -> list[Merges]:
     longest = settings.max_article_bytes
     with Spool() as spool:
         texts = Texts(read_rows([sample.articles], sample.form, longest), fields_of(settings), longest, spool)
-        runs = [_run(settings.model_copy(update={"profile": name}), sample) for name in sample.profiles]
+        runs = [_run(with_profile(settings, name), sample) for name in sample.profiles]
         pairs = {pair for run in runs for pair in _pairs(chain(run.outcomes, run.wider))}
         known = _similarities(pairs, texts)
         reposts = {pair.article for pair, similarity in known.items() if similarity >= SAME}
@@ -137,7 +137,7 @@ def try_profiles(settings: Settings, sample: Sample) -> list[Merges]:
 
 
 def _run(settings: Settings, sample: Sample) -> _Run:
-    check_profile(settings.profile)
+    check_profile(settings)
     batches: list[ReadBatch] = []
     articles = 0
     with progress(settings.profile, stored_bytes([sample.articles])) as show:
