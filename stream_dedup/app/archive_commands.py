@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from stream_dedup.app.formats import Format
-from stream_dedup.app.options import config_option, option, read_settings, setting_option
+from stream_dedup.app.options import config_option, option, read_settings, setting_option, switch_option
 from stream_dedup.app.plain_text import plain
 from stream_dedup.app.setting_types import parse_duration
 
@@ -55,6 +55,7 @@ processes_option = option(
 @setting_option("profile")
 @setting_option("radius")
 @setting_option("threshold")
+@switch_option("vetoes")
 @setting_option("time_field")
 @config_option
 def dedup(

@@ -161,7 +161,8 @@ def _why(line: VerdictLine, comparison: TextComparison, rules: Rules, min_words:
     nearness = _nearness(comparison, rules)
     reached = "reaches" if comparison.estimated >= rules.threshold else "is below"
     similarity = f"the estimated Jaccard {comparison.estimated:.3f} {reached} {rules.threshold:g}"
-    return f"{nearness}; {similarity}"
+    veto = f"; but {line.veto}" if line.veto else ""
+    return f"{nearness}; {similarity}{veto}"
 
 
 def _nearness(comparison: TextComparison, rules: Rules) -> str:
