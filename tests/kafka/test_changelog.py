@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_dedup.core.delta import Delta, Entries
+from stream_dedup.core.sketch import FACT_BYTES
 from stream_dedup.errors import LogRefusedError
 from stream_dedup.kafka.changelog import VERSION, decode_delta, encode_delta, largest_record
 
@@ -18,6 +19,7 @@ def _entries(seed: int, rows: int, fingerprints: int) -> Entries:
         fingerprints=random.integers(0, 2**64, (rows, fingerprints), np.uint64),
         signatures=random.integers(0, 256, (rows, 64), np.uint8),
         digests=random.integers(0, 2**64, (rows, 2), np.uint64),
+        facts=random.integers(0, 256, (rows, 64), np.uint8),
         times=random.integers(-(2**60), 2**60, rows),
         sequences=np.sort(random.integers(0, 2**60, rows)),
         positions=random.integers(0, 2**64, rows, np.uint64),
@@ -82,6 +84,7 @@ def test_a_record_is_no_larger_than_foretold(articles: int) -> None:
         fingerprints=random.integers(0, 2**64, (articles, 3), np.uint64),
         signatures=random.integers(0, 256, (articles, 64), np.uint8),
         digests=random.integers(0, 2**64, (articles, 2), np.uint64),
+        facts=random.integers(0, 256, (articles, FACT_BYTES), np.uint8),
         times=numbers,
         sequences=numbers,
         positions=numbers.astype(np.uint64),
