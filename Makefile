@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test check lock clean
 
 demo: $(VENV)/.ready ## start a local Kafka and a worker, publish articles, show the verdicts: make demo [FILE=articles.jsonl]
-	$(BIN)/stream-dedup demo $(FILE)
+	$(BIN)/stream-dedup demo $(if $(FILE),"$(FILE)")
 
 test: $(VENV)/.ready ## run the tests: make test [ARGS="-k index"]
 	$(BIN)/python -m pytest $(ARGS)
@@ -18,8 +18,8 @@ check: $(VENV)/.ready ## lint, types and layers
 	$(BIN)/lint-imports --no-logo
 
 $(VENV)/.ready: requirements-dev.lock pyproject.toml
-	@echo "Setting up $(VENV) (about half a minute the first time)"
-	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "stream-dedup needs Python 3.11 or later; this is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
+	@echo "Setting up $(VENV) (once; about a minute)"
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "stream-dedup needs Python 3.11 or later; this is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .

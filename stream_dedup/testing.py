@@ -121,8 +121,9 @@ class _StopWhenIdle:
     def committed(self, batch: CommittedBatch) -> None:
         """Not needed."""
 
-    def failed(self, stage: Stage, partition: int) -> None:
-        """Not needed."""
+    def failed(self, _stage: Stage, _partition: int) -> None:
+        """What is restored now is no sign of being idle."""
+        self._restored = False
 
     def lag(self, stage: Stage, partition: int, records: int) -> None:
         """Not needed."""

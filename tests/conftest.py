@@ -4,8 +4,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
+from hypothesis import HealthCheck, settings
 
 from stream_dedup.kafka.local_broker import LocalBroker, local_broker
+
+# Property tests judge answers, never how long a busy machine took over them.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -7,9 +7,11 @@ import click
 from stream_dedup.app.options import config_option, option, read_settings, setting_option
 from stream_dedup.app.setting_types import parse_duration
 
+_ARTICLES = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
-@click.command()
-@click.argument("file", type=click.Path(allow_dash=True))
+
+@click.command(short_help="Articles in: the lines of a file to the raw topic.")
+@click.argument("file", type=_ARTICLES)
 @setting_option("bootstrap_servers")
 @setting_option("raw_topic")
 @setting_option("id_field")
@@ -32,7 +34,7 @@ def publish(file: str) -> None:
     click.get_current_context().exit(publish_file(settings, file))
 
 
-@click.command()
+@click.command(short_help="Verdicts out, as they are committed.")
 @option("--json", is_flag=True, help="One JSON object a line, the same keys as `dedup` prints.")
 @option("--from-start", is_flag=True, help="Everything the topics still hold, not only what comes from now on.")
 @option("--idle-exit", type=click.FloatRange(min=0), metavar="S", help="End after S seconds without a verdict.")
@@ -65,8 +67,8 @@ class _Window(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-@click.command()
-@click.argument("files", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...")
+@click.command(short_help="Verdicts on files, without a broker.")
+@click.argument("files", type=_ARTICLES, nargs=-1, required=True, metavar="FILE...")
 @option(
     "--window", type=_Window(), help="How long a kept article can be an original, such as 72h; without it for ever."
 )

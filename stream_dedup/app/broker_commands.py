@@ -6,7 +6,7 @@ from stream_dedup.app.options import config_option, option, read_settings, setti
 from stream_dedup.app.setting_types import MAX_PORT
 
 
-@click.command()
+@click.command(short_help="A local Kafka, until Ctrl-C.")
 @option("--port", type=click.IntRange(0, MAX_PORT), default=9092, show_default=True, help="Port; 0 takes a free one.")
 @setting_option("data_dir")
 @config_option
@@ -29,7 +29,7 @@ def topics() -> None:
     """Make the topics."""
 
 
-@topics.command()
+@topics.command(short_help="Make the topics that are missing.")
 @setting_option("bootstrap_servers")
 @setting_option("raw_partitions")
 @setting_option("replication_factor")

@@ -1,8 +1,8 @@
 """What `broker` and `topics create` do: a local Kafka with its download shown, and topics that are missing."""
 
-import asyncio
 import contextlib
 import socket
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from stream_dedup.kafka.topics import check_topics, create_topics
 
 USUAL_PORT = 9092
 """Kafka's, which all commands try when they are not told another."""
+STARTING = "Starting Kafka ..."
 FETCHING = "Fetching Apache Kafka, once"
 
 
@@ -33,7 +34,7 @@ def run_broker(settings: Settings, port: int) -> None:
             click.echo(
                 f"Kafka runs at {broker.bootstrap_servers}, its data is in {settings.data_dir}. Ctrl-C stops it."
             )
-            await asyncio.Event().wait()
+            await broker.lost()
 
     run_main(main())
 
@@ -65,12 +66,14 @@ async def ensure_topics(broker: KafkaBroker, settings: Settings, names: tuple[st
 
 @contextlib.asynccontextmanager
 async def started_broker(data_dir: Path | None, port: int | None) -> AsyncIterator[LocalBroker]:
-    """A local broker; its first download is shown on stderr.
+    """A local broker; stderr tells that it starts, on a terminal, and shows its first download.
 
     Args:
         data_dir: kept for the next start; None: a temporary folder.
         port: None: a free one.
     """
+    if sys.stderr.isatty():
+        click.echo(STARTING, err=True)
     with contextlib.ExitStack() as stack:
         shown = stack.enter_context(_download())
         async with local_broker(data_dir, port=port, progress=shown) as broker:
@@ -106,5 +109,6 @@ def _download() -> Iterator[kafka_jars.Progress]:
     try:
         yield advance
     finally:
+        # Without a terminal rich ends even a bar that never began with an empty line.
         if bar.live.is_started:
             bar.stop()

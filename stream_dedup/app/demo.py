@@ -1,9 +1,12 @@
 """What `demo` does: a local Kafka, a worker, articles in, verdicts out, and nothing left behind."""
 
 import asyncio
+import contextlib
 import os
+import shutil
 import sys
 import tempfile
+from collections.abc import AsyncIterator, Callable
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -18,7 +21,7 @@ from stream_dedup.app.process import end_child, run_main
 from stream_dedup.app.publish import Published, publish_lines
 from stream_dedup.app.run import at_broker, work
 from stream_dedup.app.settings import Settings
-from stream_dedup.app.watch import headlines, verdicts
+from stream_dedup.app.watch import Shown, headlines, verdicts
 from stream_dedup.app.worker_processes import Child, supervise
 from stream_dedup.kafka.client import connect
 from stream_dedup.kafka.outputs import Begin
@@ -37,16 +40,22 @@ def run_demo(settings: Settings, path: Path | None) -> int:
     codes = [0]
 
     async def main(articles: Path) -> None:
-        with demo_display() as display:
-            async with started_broker(None, None) as broker:
-                own = at_broker(settings, broker.bootstrap_servers)
-                # One raw partition: verdicts fall in the order of the file.
-                own = own.model_copy(update={"web_port": 0, "raw_partitions": 1})
+        async with started_broker(None, None) as broker:
+            own = at_broker(settings, broker.bootstrap_servers)
+            # One raw partition: verdicts fall in the order of the file.
+            own = own.model_copy(update={"web_port": 0, "raw_partitions": 1})
+            with demo_display(_activate()) as display:
                 codes.append(await _show(own, articles, PAUSE if path is None else 0, display))
 
     with as_file(files("stream_dedup.app") / OWN_ARTICLES) as own_articles:
         run_main(main(path or own_articles))
     return max(codes)
+
+
+def _activate() -> str | None:
+    """What makes the command known to this terminal, where it runs from an environment that is not active."""
+    script = Path(sys.executable).with_name("activate")
+    return f"source {script}" if shutil.which("stream-dedup") is None and script.exists() else None
 
 
 async def _show(settings: Settings, articles: Path, pause: float, display: Display) -> int:
@@ -73,20 +82,35 @@ async def _show(settings: Settings, articles: Path, pause: float, display: Displ
 async def _publish_and_show(settings: Settings, articles: Path, pause: float, display: Display) -> None:
     published = Published()
     publishing = asyncio.create_task(publish_lines(settings, str(articles), published, lambda _line: None, pause))
+    coming = verdicts(settings, Begin.EARLIEST, None, headlines(settings))
     try:
-        shown = 0
-        async for verdict in verdicts(settings, Begin.EARLIEST, None, headlines(settings)):
-            shown += 1
-            display.show(verdict)
-            if publishing.done():
-                publishing.result()
-                if shown >= published.sent:
-                    return
+        async with contextlib.aclosing(coming):
+            await show_each(coming, publishing, published, display.show)
     finally:
         await _end(publishing)
 
 
-async def _end(task: "asyncio.Task[None] | asyncio.Task[int]") -> None:
+async def show_each(
+    coming: AsyncIterator[Shown], publishing: "asyncio.Task[None]", published: Published, show: Callable[[Shown], None]
+) -> None:
+    """Show verdicts until every published article has one, whichever of the two ends last."""
+    shown = 0
+    following = asyncio.ensure_future(anext(coming))
+    try:
+        while not publishing.done() or shown < published.sent:
+            waited = {following} if publishing.done() else {following, publishing}
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if publishing.done():
+                publishing.result()
+            if following.done():
+                show(following.result())
+                shown += 1
+                following = asyncio.ensure_future(anext(coming))
+    finally:
+        await _end(following)
+
+
+async def _end(task: "asyncio.Future[None] | asyncio.Future[int] | asyncio.Future[Shown]") -> None:
     """Cancel a task and wait until it is over; its own error has been seen, or comes too late to matter."""
     task.cancel()
     await asyncio.wait({task})

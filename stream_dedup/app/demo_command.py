@@ -7,7 +7,7 @@ import click
 from stream_dedup.app.options import config_option, read_settings, setting_option
 
 
-@click.command()
+@click.command(short_help="See it all work on a local Kafka.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
 @setting_option("profile")
 @config_option

@@ -5,7 +5,7 @@ import click
 from stream_dedup.app.options import config_option, option, read_settings, setting_option
 
 
-@click.command()
+@click.command(short_help="A worker, or several.")
 @option("--embedded", is_flag=True, help="Start a local broker in --data-dir, and stop it at the end.")
 @option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Worker processes.")
 @setting_option("bootstrap_servers")

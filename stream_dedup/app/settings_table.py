@@ -12,7 +12,8 @@ _HEAD = f"""# Settings
 Each setting is an environment variable (`{PREFIX}` and its name in capitals), a key of the TOML file that
 `{CONFIG_VARIABLE}` or `--config` names, and some are options of a command. An option is stronger than the
 environment, the environment stronger than the file, the file stronger than the default. A value that cannot be used,
-and a variable or key that is not known, stop the start with one line.
+and a variable or key that is not known, stop the start with one line. Options that are no settings have variables too,
+named after their command (`{PREFIX}RUN_WORKERS`); `--help` tells them.
 
 Durations are a whole number with its unit: `50ms`, `90s`, `15m`, `72h`, `7d`. `routes` is a table in the file and a
 JSON object in the variable: `{{"revision": "unique"}}`.

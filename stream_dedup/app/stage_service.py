@@ -36,9 +36,13 @@ class StageService(Service):
         self._running = asyncio.create_task(self._runner.run(self._stopping))
         self._running.add_done_callback(self._ended)
 
+    def tell_to_end(self) -> None:
+        """Tell the stage to end, without waiting for it."""
+        self._stopping.set()
+
     async def on_stop(self) -> None:
         """Tell the stage to end, wait for it, and cancel it when it takes too long."""
-        self._stopping.set()
+        self.tell_to_end()
         if self._running is not None:
             _, late = await asyncio.wait({self._running}, timeout=STOP_TIMEOUT)
             for task in late:

@@ -1,7 +1,8 @@
 """What `watch` does: the three outputs in one order, for people or programs."""
 
+import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 
 import click
@@ -50,8 +51,11 @@ def watch_verdicts(settings: Settings, *, as_json: bool, from_start: bool, idle_
     begin = Begin.EARLIEST if from_start else Begin.LATEST
 
     async def main() -> None:
-        async for shown in verdicts(settings, begin, idle_exit, _no_headline if as_json else headlines(settings)):
-            click.echo(shown.line.to_json() if as_json else readable(shown))
+        coming = verdicts(settings, begin, idle_exit, _no_headline if as_json else headlines(settings))
+        # Whoever reads our output may go away: the consumer is closed then as well.
+        async with contextlib.aclosing(coming):
+            async for shown in coming:
+                click.echo(shown.line.to_json() if as_json else readable(shown))
 
     run_main(main())
 
@@ -77,7 +81,7 @@ def readable(shown: Shown) -> str:
     return text
 
 
-async def verdicts(settings: Settings, begin: Begin, idle_exit: float | None, name: Headline) -> AsyncIterator[Shown]:
+async def verdicts(settings: Settings, begin: Begin, idle_exit: float | None, name: Headline) -> AsyncGenerator[Shown]:
     """Committed verdicts in the order of their sequence, as far as it has come.
 
     Raises:

@@ -15,7 +15,6 @@ import faust
 import structlog
 from faust.app.base import BootStrategy
 from faust.types.transports import ConsumerT
-from mode.types import ServiceT
 
 from stream_dedup.app.stage_service import StageRunner, StageService
 from stream_dedup.app.statistics_feed import StatisticsFeed
@@ -105,9 +104,9 @@ async def run_worker(plan: WorkerPlan) -> None:
         Exception: whatever a stage or another service ended with; the worker cannot go on without it.
     """
     app = _App(plan)
-    _add_statistics(app, plan)
-    for stage in plan.stages:
-        _host(app, StageService(stage))
+    services = [_add_statistics(app, plan), *(StageService(stage) for stage in plan.stages)]
+    for service in services:
+        app.service(service)  # type: ignore[arg-type] # declared for classes, but takes a service as well
     # Faust holds channels back until its consumer has been assigned partitions; here there is none.
     app.flow_control.resume()
     worker = _Worker(app)
@@ -115,12 +114,16 @@ async def run_worker(plan: WorkerPlan) -> None:
     try:
         await worker.start()
     finally:
+        # All together: Faust stops one service after another, and each may need its whole time limit.
+        for service in services:
+            service.tell_to_end()
         await worker.stop()
     if worker.crash_reason is not None:
         raise worker.crash_reason
 
 
-def _add_statistics(app: _App, plan: WorkerPlan) -> None:
+def _add_statistics(app: _App, plan: WorkerPlan) -> StageService:
+    """The agent that counts, and the service that feeds it."""
     statistics = plan.pages.statistics
     records = app.channel(maxsize=WAITING_RECORDS)
 
@@ -137,8 +140,4 @@ def _add_statistics(app: _App, plan: WorkerPlan) -> None:
     async def hand_over(record: StatisticsRecord) -> None:
         await records.send(value=record)
 
-    _host(app, StageService(StatisticsFeed(plan.broker, plan.statistics_topic, hand_over)))
-
-
-def _host(app: _App, service: ServiceT) -> None:
-    app.service(service)  # type: ignore[arg-type] # declared for classes, but takes a service as well
+    return StageService(StatisticsFeed(plan.broker, plan.statistics_topic, hand_over))

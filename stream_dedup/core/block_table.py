@@ -12,7 +12,7 @@ BLOCK_BITS = 16
 MAX_RADIUS = 7
 """Beyond it every block would need two flipped bits: 137 probes each, more work than it saves."""
 PAIRS_AT_ONCE = 1 << 20
-"""Bound on the pairs that one step compares, which bounds its memory to some 50 MB."""
+"""Pairs that one step compares, which bounds its memory to some 50 MB unless more values than that share one block."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

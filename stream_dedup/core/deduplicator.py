@@ -7,8 +7,8 @@ from stream_dedup.core.article import Article
 from stream_dedup.core.decider import Decider, Rules
 from stream_dedup.core.minhash import estimated_jaccard
 from stream_dedup.core.scheme import Profile
-from stream_dedup.core.sketch import SetAside, Submission
-from stream_dedup.core.verdict import Judgement, Kind
+from stream_dedup.core.sketch import Submission
+from stream_dedup.core.verdict import Judgement
 from stream_dedup.errors import SettingsError
 
 BATCH = 1000
@@ -88,13 +88,12 @@ class Deduplicator:
 
     def _decide(self, articles: Sequence[Article]) -> tuple[Judgement, ...]:
         sketches = self._scheme.fingerprint([article.text for article in articles])
-        enough = (sketches.words >= self._min_words).tolist()
         submissions = [
             Submission(
                 position=f"article-{sequence}",
                 id=f"article-{sequence}" if article.id is None else article.id,
                 time=article.time or 0,
-                content=sketches.row(row) if enough[row] else SetAside(Kind.UNFINGERPRINTABLE),
+                content=sketches.content(row, self._min_words),
             )
             for row, (sequence, article) in enumerate(enumerate(articles, self._decider.sequence))
         ]

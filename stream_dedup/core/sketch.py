@@ -47,6 +47,10 @@ class Sketches:
     words: NDArray[np.int64]
     """(n,) words in each text, for the limit under which a text is too short to compare."""
 
+    def content(self, index: int, min_words: int) -> Sketch | SetAside:
+        """What the decider takes for one text of the batch: too few words are too little to compare."""
+        return self.row(index) if self.words[index] >= min_words else SetAside(Kind.UNFINGERPRINTABLE)
+
     def row(self, index: int) -> Sketch:
         """The sketch of one text of the batch."""
         return Sketch(

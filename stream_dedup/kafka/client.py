@@ -54,8 +54,7 @@ async def connect(connection: Connection) -> AsyncIterator["KafkaBroker"]:
                 await probe.start()
         yield KafkaBroker(connection, admin, probe)
     finally:
-        await close_quietly(probe.stop())
-        await close_quietly(admin.close())
+        await asyncio.gather(close_quietly(probe.stop()), close_quietly(admin.close()))
 
 
 @contextlib.contextmanager
@@ -95,9 +94,11 @@ class KafkaBroker:
                 await consumer.start()
             consumer.assign([of])
             consumer.seek(of, offset)
-        except (KafkaError, TimeoutError, OSError) as error:
+        except BaseException as error:
             await close_quietly(consumer.stop())
-            raise TransactionFailedError(f"{topic}-{partition} could not be read: {error!r}") from error
+            if isinstance(error, KafkaError | TimeoutError | OSError):
+                raise TransactionFailedError(f"{topic}-{partition} could not be read: {error!r}") from error
+            raise
         return KafkaSource(consumer, of, offset)
 
     def transactions(self, of: Input) -> KafkaTransactions:

@@ -4,7 +4,7 @@ One transaction holds a batch's outputs, one changelog record, one statistics re
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -20,7 +20,7 @@ from stream_dedup.kafka.positions import decide_start
 from stream_dedup.kafka.records import Handover, clean_headers, cut, decode_handover, evidence, partition_for
 from stream_dedup.kafka.restore import restore
 from stream_dedup.kafka.statistics_record import Counted, count_kinds, summarise
-from stream_dedup.kafka.transport import Broker, Input, Message, Record
+from stream_dedup.kafka.transport import Broker, Ends, Input, Message, Record
 from stream_dedup.kafka.trimming import Trimmer
 
 TIDY_EVERY = 10.0
@@ -41,11 +41,11 @@ class Outputs:
     statistics: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedBatch(Batch):
     """A decided batch, and what it changes once it is committed."""
 
-    delta: Delta | None = None
+    delta: Delta
 
 
 class DecideStage:
@@ -74,7 +74,9 @@ class DecideStage:
         self._monotonic = monotonic
         self._partitions: dict[str, int] = {}
         self._decider: Decider | None = None
-        self._followed = 0  # the changelog offset up to which the decider is known to be brought
+        # The changelog offset up to which the decider has been brought. Not the log's end: another owner may write
+        # before this one is told that it lost the partition.
+        self._followed = 0
         self._rules: int | None = None  # hash of the rules under which the last batch was decided
         self._trimmer = Trimmer()
         self._tidied = monotonic()
@@ -95,17 +97,16 @@ class DecideStage:
         topics = {*self._outputs.routes.values()}
         self._partitions = {topic: await self._broker.partitions(topic) for topic in sorted(topics)}
         changelog = self._outputs.changelog
-        self._decider = await restore(
+        self._decider, changelog_bounds = await restore(
             self._broker,
             changelog,
             from_offset=self._followed,
-            decider=self._decider,
+            decider=self._decider if self._decider is not None and self._decider.position else None,
             new=self._new,
             applied=self._follow,
             progressed=self._progressed,
         )
         log_bounds = await self._broker.bounds(self._of.topic, self._of.partition)
-        changelog_bounds = await self._broker.bounds(changelog, 0)
         restored = None if self._decider is None else self._decider.position
         start = decide_start(self._of, restored, committed, log_bounds, changelog_bounds)
         if start.warning is not None:
@@ -113,7 +114,7 @@ class DecideStage:
         if self._rules is not None and self._rules != self.decider.rules.hash64():
             log.warning("the rules of deciding have changed since the last decided batch; they hold from here on")
         self._followed = changelog_bounds.end
-        self._trimmer.mark(changelog_bounds.end)
+        self._trimmer.mark(self._followed)
         self._observer.index_entries(len(self.decider))
         return start.offset
 
@@ -137,7 +138,7 @@ class DecideStage:
     def refuse(self, record: Record, keep: int) -> DecidedBatch:
         """The record as rejected, cut so that the broker takes it."""
         handover = decode_handover(record)
-        shorter, reason = cut(record, keep)
+        shorter, reason = cut(replace(record, headers=clean_headers(record.headers)), keep)
         submission = Submission(handover.position, handover.id, handover.time, SetAside(Kind.UNREADABLE, reason))
         return self._decide([shorter], [handover], [submission])
 
@@ -162,7 +163,7 @@ class DecideStage:
         messages.append(Message(self._outputs.changelog, 0, now, None, encode_delta(decision.delta)))
         messages.append(Message(self._outputs.statistics, 0, now, None, statistics.encode()))
         unparsable = sum(handover.time_unparsable for handover in handovers)
-        return DecidedBatch(messages, count_kinds(counted), unparsable, decision.delta)
+        return DecidedBatch(messages, count_kinds(counted), unparsable, delta=decision.delta)
 
     def _output(self, record: Record, handover: Handover, judgement: Judgement) -> Message:
         topic = self._outputs.routes[judgement.kind]
@@ -170,22 +171,19 @@ class DecideStage:
         headers = (*clean_headers(record.headers), *evidence(judgement, handover))
         return Message(topic, partition, handover.raw_timestamp, record.key, record.value, headers)
 
-    def applied(self, batch: DecidedBatch) -> None:
+    def applied(self, batch: DecidedBatch, ends: Ends) -> None:
         """The batch is committed: apply its delta."""
-        if batch.delta is None:
-            raise ValueError("a decided batch has a delta")
         self.decider.apply(batch.delta)
         self._trimmer.follow(batch.delta)
-        self._observer.index_entries(len(self.decider))
+        self._followed = ends[self._outputs.changelog, 0]
 
     async def tidy(self) -> None:
         """Trim the changelog by what has left the index, and the input by what is decided."""
+        self._observer.index_entries(len(self.decider))
         if self._monotonic() - self._tidied < TIDY_EVERY:
             return
         self._tidied = self._monotonic()
         changelog = self._outputs.changelog
-        # Everything applied so far stands below the log's end, whatever else does.
-        self._followed = (await self._broker.bounds(changelog, 0)).end
         self._trimmer.mark(self._followed)
         horizon = self.decider.clock.horizon(self.decider.rules.window)
         below = self._trimmer.outlived(horizon, self.decider.evicted_below)

@@ -1,7 +1,9 @@
 """The fingerprint stage: raw articles in, the same articles with what their text comes to out. It keeps no state."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from stream_dedup.core.article import Article, Fields, parse_article
 from stream_dedup.core.scheme import Scheme
@@ -19,7 +21,12 @@ from stream_dedup.kafka.records import (
     escape_keys,
     has_unreadable_key,
 )
-from stream_dedup.kafka.transport import Broker, Input, Message, Record
+from stream_dedup.kafka.transport import Broker, Ends, Input, Message, Record
+
+SETTLING = 1.0
+"""Seconds between the answer to a commit and its markers in all logs; milliseconds, unless a broker is very busy."""
+FETCH_WAIT = 0.5
+"""Seconds that a look into the fingerprinted topic waits at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +61,16 @@ class FingerprintStage:
     async def open(self, committed: int | None) -> int:
         """Where to read from; there is no state to restore."""
         log = await self._broker.bounds(self._of.topic, self._of.partition)
-        fingerprinted = await self._broker.bounds(self._fingerprinted, 0)
-        offsets = await self._broker.committed(self._of.group, self._of.topic)
         if committed is not None:
-            offsets[self._of.partition] = committed
-        return fingerprint_start(self._of, offsets, log, fingerprinted).offset
+            return fingerprint_start(self._of, {self._of.partition: committed}, log, begun=True).offset
+        # In this order: what another partition's first batch makes visible in between has its offset with it.
+        begun = await _holds_records(self._broker, self._fingerprinted)
+        offsets = await self._broker.committed(self._of.group, self._of.topic)
+        if begun and not offsets:
+            # Or a moment later: a commit's markers do not come to all logs at once.
+            await asyncio.sleep(SETTLING)
+            offsets = await self._broker.committed(self._of.group, self._of.topic)
+        return fingerprint_start(self._of, offsets, log, begun=begun).offset
 
     def process(self, records: Sequence[Record]) -> Batch:
         """Read and fingerprint a batch."""
@@ -79,7 +91,7 @@ class FingerprintStage:
         handover = _describe(shorter, SetAside(Kind.UNREADABLE, reason), SetAside(Kind.UNREADABLE, reason), now)
         return Batch([self._message(shorter, handover, now)])
 
-    def applied(self, batch: Batch) -> None:
+    def applied(self, batch: Batch, ends: Ends) -> None:
         """There is no state."""
 
     async def tidy(self) -> None:
@@ -95,21 +107,35 @@ class FingerprintStage:
     def _contents(self, articles: Sequence[Article | SetAside]) -> list[Sketch | SetAside]:
         readable = [article.text for article in articles if isinstance(article, Article)]
         sketches = self._reading.scheme.fingerprint(readable)
-        rows = iter(range(len(readable)))
-        contents: list[Sketch | SetAside] = []
-        for article in articles:
-            if isinstance(article, SetAside):
-                contents.append(article)
-                continue
-            row = next(rows)
-            enough = sketches.words[row] >= self._reading.min_words
-            contents.append(sketches.row(row) if enough else SetAside(Kind.UNFINGERPRINTABLE))
-        return contents
+        rows = count()
+        return [
+            article if isinstance(article, SetAside) else sketches.content(next(rows), self._reading.min_words)
+            for article in articles
+        ]
 
     def _message(self, record: Record, handover: Handover, now: int) -> Message:
         headers = (*escape_keys(clean_headers(record.headers)), (HANDOVER, encode_handover(handover)))
         # The internal topic carries wall-clock time: event times of an old archive must not expire it.
         return Message(self._fingerprinted, 0, now, record.key, record.value, headers)
+
+
+async def _holds_records(broker: Broker, topic: str) -> bool:
+    """Whether the topic's one partition ever held a committed record.
+
+    Offsets do not tell: those of a transaction that was aborted (the worker was killed in its first one, say) hold
+    nothing.
+    """
+    bounds = await broker.bounds(topic, 0)
+    if bounds.start > 0:
+        return True
+    source = await broker.source(topic, 0, 0)
+    try:
+        while source.position < bounds.end:
+            if await source.fetch(1, FETCH_WAIT):
+                return True
+    finally:
+        await source.close()
+    return False
 
 
 def _describe(record: Record, article: Article | SetAside, content: Sketch | SetAside, latest: int) -> Handover:

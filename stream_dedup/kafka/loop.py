@@ -18,11 +18,11 @@ from typing import Generic, Protocol, TypeVar
 import structlog
 
 from stream_dedup.core.verdict import Kind, Verdict
-from stream_dedup.errors import RecordTooLargeError, TransactionFailedError
+from stream_dedup.errors import RecordTooLargeError, TopicSettingsError, TransactionFailedError
 from stream_dedup.kafka.observer import CommittedBatch, Observer, Stage
 from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.threads import in_thread
-from stream_dedup.kafka.transport import Broker, Input, Message, Record, Source, Transactions
+from stream_dedup.kafka.transport import Broker, Ends, Input, Message, Record, Source, Transactions
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 """Seconds between sessions after failures, doubling, with full jitter."""
@@ -66,8 +66,8 @@ class Processor(Protocol[B]):
         """The batch of a record that the broker refuses for its size: rejected, cut to `keep` bytes."""
         ...
 
-    def applied(self, batch: B) -> None:
-        """The batch is committed: make it part of the state. Called outside the event loop's thread."""
+    def applied(self, batch: B, ends: Ends) -> None:
+        """The batch is committed, up to `ends`: make it part of the state. Called outside the event loop's thread."""
         ...
 
     async def tidy(self) -> None:
@@ -81,19 +81,37 @@ class _Width:
 
     widest: int
     records: int
-    keep: int | None = None
-    """Bytes to keep of the next record, once it is known to be the one."""
+    found: int | None = None
+    """The offset of the one, once it is known. A commit whose answer was lost may have passed it by."""
+    keep: int = 0
+    """Bytes to keep of it."""
+
+    def halve(self, records: int) -> None:
+        """A batch of so many records did not commit."""
+        self.records = max(1, records // 2)
 
     def narrow(self, refused: Sequence[Record]) -> None:
-        """A batch was refused: halve it, or cut its only record to half."""
-        self.records = max(1, len(refused) // 2)
-        if len(refused) == 1:
-            self.keep = (size_of(refused[0]) if self.keep is None else self.keep) // 2
+        """A batch was refused for its size: halve it, or cut its only record to half.
+
+        Raises:
+            TopicSettingsError: there is nothing left of the record to cut.
+        """
+        self.halve(len(refused))
+        if len(refused) > 1:
+            return
+        (record,) = refused
+        size = self.keep if self.found == record.offset else size_of(record)
+        if not size:
+            raise TopicSettingsError(
+                f"{record.topic}-{record.partition} offset {record.offset}: what is to be written of it is refused for "
+                "its size though nothing of the record is left: raise max.message.bytes of the topics written to"
+            )
+        self.found, self.keep = record.offset, size // 2
 
     def widen(self) -> None:
         """A batch was accepted."""
         self.records = min(self.widest, self.records * 2)
-        self.keep = None
+        self.found = None
 
 
 class PartitionLoop(Generic[B]):
@@ -138,6 +156,7 @@ class PartitionLoop(Generic[B]):
         Raises:
             FencedError: another owner has the partition; the id must not be taken again in this assignment.
             LogRefusedError: going on would drop or repeat articles.
+            TopicSettingsError: a verdict is refused for its size whatever is left out of the record.
         """
         pause = FIRST_PAUSE
         while not stop.is_set():
@@ -161,40 +180,42 @@ class PartitionLoop(Generic[B]):
     async def session(self) -> AsyncIterator["Session[B]"]:
         """One ownership of the transactional id, from taking it to letting it go."""
         transactions = self._broker.transactions(self.of)
-        await transactions.start()
+        source: Source | None = None
         try:
+            await transactions.start()
             # Only now: the id is fenced, so no earlier owner can move the offset any more.
             committed = (await self._broker.committed(self.of.group, self.of.topic)).get(self.of.partition)
             offset = await self._processor.open(committed)
             source = await self._broker.source(self.of.topic, self.of.partition, offset)
             self._observer.restored(self._processor.stage, self.of.partition)
-            try:
-                yield Session(self, source, transactions)
-            finally:
-                await source.close()
+            yield Session(self, source, transactions)
         finally:
-            await transactions.close()
+            # Together, since each may take its whole time limit when the broker is gone.
+            await asyncio.gather(*(end.close() for end in (source, transactions) if end is not None))
 
     async def step(self, source: Source, transactions: Transactions, wait: float) -> bool:
         """One batch; whether there was anything to do."""
         stage, partition, width = self._processor.stage, self.of.partition, self._width
         begun = self._monotonic()
-        records = await source.fetch(1 if width.keep is not None else width.records, wait)
+        records = await source.fetch(width.records, wait)
         self._observer.lag(stage, partition, source.waiting + len(records))
         if not records:
             self._observer.progressed(stage, partition)
             await self._processor.tidy()
             return False
-        if width.keep is None:
-            batch = await in_thread(self._processor.process, records)
-        else:
+        if records[0].offset == width.found:
             batch = self._processor.refuse(records[0], width.keep)
+        else:
+            batch = await in_thread(self._processor.process, records)
         try:
-            await transactions.commit(batch.messages, records[-1].offset + 1)
+            ends = await transactions.commit(batch.messages, records[-1].offset + 1)
         except RecordTooLargeError:
             width.narrow(records)
             raise
-        await in_thread(self._processor.applied, batch)
+        except TransactionFailedError:
+            width.halve(len(records))  # it may have been more than the broker can take in time
+            raise
+        await in_thread(self._processor.applied, batch, ends)
         width.widen()
         seconds = self._monotonic() - begun
         self._observer.committed(

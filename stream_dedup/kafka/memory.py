@@ -14,7 +14,8 @@ from stream_dedup.errors import (
     TopicMissingError,
     TransactionFailedError,
 )
-from stream_dedup.kafka.transport import Bounds, Input, Message, Record
+from stream_dedup.kafka.records import size_of
+from stream_dedup.kafka.transport import Bounds, Ends, Input, Message, Record
 
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 """Kafka's default of `max.message.bytes`."""
@@ -44,7 +45,7 @@ class _Log:
 
 
 class MemoryBroker:
-    """Topics in memory; every committed transaction leaves a marker that takes an offset, as Kafka's does."""
+    """Topics in memory; every transaction, committed or not, leaves a marker that takes an offset, as Kafka's does."""
 
     def __init__(self) -> None:
         self._topics: dict[str, list[_Log]] = {}
@@ -121,23 +122,27 @@ class MemoryBroker:
         self._epochs[transactional_id] = self._epochs.get(transactional_id, -1) + 1
         return self._epochs[transactional_id]
 
-    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> None:
+    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
         """One transaction."""
         if self._epochs[of.transactional_id] != epoch:
             raise FencedError(f"another owner has taken {of.transactional_id}")
-        for message in messages:
-            size = len(message.key or b"") + len(message.value or b"")
-            size += sum(len(key) + len(value or b"") for key, value in message.headers)
-            if size > self._max_message_bytes[message.topic]:
-                limit = self._max_message_bytes[message.topic]
-                raise RecordTooLargeError(f"a message of {size} bytes is over {message.topic}'s limit of {limit}")
-        for message in messages:
-            self.log(message.topic, message.partition).append(message)
-        for topic, partition in {(message.topic, message.partition) for message in messages}:
+        refused = next((one for one in messages if size_of(one) > self._max_message_bytes[one.topic]), None)
+        if refused is None:
+            for message in messages:
+                self.log(message.topic, message.partition).append(message)
+            self._offsets[of.group, of.topic, of.partition] = next_offset
+        touched = {(message.topic, message.partition) for message in messages}
+        ends = {(topic, partition): self.log(topic, partition).end for topic, partition in touched}
+        for topic, partition in touched:
             self.log(topic, partition).end += 1
-        self._offsets[of.group, of.topic, of.partition] = next_offset
         async with self._changed:
             self._changed.notify_all()
+        if refused is not None:
+            limit = self._max_message_bytes[refused.topic]
+            raise RecordTooLargeError(
+                f"a message of {size_of(refused)} bytes is over {refused.topic}'s limit of {limit}"
+            )
+        return ends
 
 
 class MemorySource:
@@ -187,12 +192,12 @@ class MemoryTransactions:
         """Take the id."""
         self._epoch = self._broker.take(self._of.transactional_id)
 
-    async def commit(self, messages: Sequence[Message], next_offset: int) -> None:
+    async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
         """Write all messages and the input's offset, or none of them."""
         if self._epoch is None:
             raise TransactionFailedError(f"{self._of.transactional_id} is not started, or was closed after an error")
         try:
-            await self._broker.write(self._of, self._epoch, messages, next_offset)
+            return await self._broker.write(self._of, self._epoch, messages, next_offset)
         except BaseException:
             self._epoch = None
             raise

@@ -18,30 +18,30 @@ class Start:
     warning: str | None = None
 
 
-def fingerprint_start(of: Input, committed: Mapping[int, int], log: Bounds, fingerprinted: Bounds) -> Start:
+def fingerprint_start(of: Input, committed: Mapping[int, int], log: Bounds, *, begun: bool) -> Start:
     """Where the fingerprint stage reads a raw partition from.
 
     Args:
         of: the partition.
         committed: the group's offsets of the topic, by partition.
         log: what the raw partition holds.
-        fingerprinted: what the topic of fingerprinted articles holds.
+        begun: something has been fingerprinted before.
 
     Raises:
         LogRefusedError: offsets were lost, or articles were deleted unread.
     """
     offset = committed.get(of.partition)
-    name = f"{of.topic}-{of.partition}"
+    name = str(of)
     if offset is not None:
         remedy = (
             f"To go on with what is there, set the group's offset: kafka-consumer-groups --group {of.group} "
             f"--topic {of.topic}:{of.partition} --reset-offsets --to-earliest --execute"
         )
         return Start(_within(name, offset, log, remedy))
-    if not committed and fingerprinted.end > 0:
+    if not committed and begun:
         raise LogRefusedError(
-            f"the group {of.group} has no committed offsets for {of.topic}, yet {fingerprinted.end} offsets were "
-            "fingerprinted: its offsets were lost or have expired, and reading from the start would repeat articles. "
+            f"the group {of.group} has no committed offsets for {of.topic}, yet articles were fingerprinted: "
+            "its offsets were lost or have expired, and reading from the start would repeat articles. "
             f"Set them (kafka-consumer-groups --group {of.group} --topic {of.topic} --reset-offsets), then start again"
         )
     # A first start, or a partition added later: from the earliest article there is.
@@ -61,13 +61,14 @@ def decide_start(of: Input, restored: int | None, committed: int | None, log: Bo
     Raises:
         LogRefusedError: changelog, offset and input contradict each other.
     """
-    name = f"{of.topic}-{of.partition}"
+    name = str(of)
     if restored is None:
-        if committed is not None or changelog.end > 0:
+        # A first transaction that was aborted leaves offsets in the changelog, and nothing else.
+        if committed is not None or changelog.start > 0:
             raise LogRefusedError(
-                f"the changelog is empty, yet the group {of.group} has committed offset {committed} of {name} and "
-                f"the changelog's log ends at {changelog.end}: the index was lost, and every article so far would "
-                "be judged as new. " + _hint(of)
+                f"the changelog is empty, yet the group {of.group} has committed offset {committed} of {name} and the "
+                f"changelog's log goes from {changelog.start} to {changelog.end}: the index was lost, and every "
+                "article so far would be judged as new. " + _hint(of)
             )
         return Start(_within(name, 0, log, _hint(of)))
     if committed is not None and committed > restored:

@@ -13,7 +13,7 @@ from aiokafka.partitioner import murmur2
 from stream_dedup.core.sketch import SetAside, Sketch
 from stream_dedup.core.verdict import Judgement, Kind
 from stream_dedup.errors import LogRefusedError
-from stream_dedup.kafka.transport import Headers, Record
+from stream_dedup.kafka.transport import Headers, Message, Record
 
 HANDOVER = "dedup-handover"
 """The header from the fingerprint stage to the decide stage; on the internal topic only."""
@@ -142,7 +142,7 @@ def cut(record: Record, keep: int) -> tuple[Record, str]:
     left -= len(key or b"")
     headers = []
     for name, content in record.headers:
-        left -= len(name.encode("utf-8", "surrogateescape")) + len(content or b"")
+        left -= _header_size(name, content)
         if left < 0:
             break
         headers.append((name, content))
@@ -151,7 +151,11 @@ def cut(record: Record, keep: int) -> tuple[Record, str]:
     return shorter, reason
 
 
-def size_of(record: Record) -> int:
+def size_of(record: Record | Message) -> int:
     """Bytes of a record's key, value and headers."""
-    headers = sum(len(name) + len(value or b"") for name, value in record.headers)
+    headers = sum(_header_size(name, value) for name, value in record.headers)
     return len(record.key or b"") + len(record.value or b"") + headers
+
+
+def _header_size(name: str, value: bytes | None) -> int:
+    return len(name.encode("utf-8", "surrogateescape")) + len(value or b"")

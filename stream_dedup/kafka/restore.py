@@ -7,7 +7,7 @@ from stream_dedup.core.delta import Delta
 from stream_dedup.errors import LogRefusedError
 from stream_dedup.kafka.changelog import decode_delta
 from stream_dedup.kafka.threads import in_thread
-from stream_dedup.kafka.transport import Broker, Record
+from stream_dedup.kafka.transport import Bounds, Broker, Record
 
 SLICE = 200
 """Records applied at a time, in a thread, so that heartbeats and health checks go on meanwhile."""
@@ -23,8 +23,8 @@ async def restore(
     new: Callable[[int], Decider],
     applied: Callable[[int, Delta], None],
     progressed: Callable[[], None],
-) -> Decider | None:
-    """The decider after every committed record of the changelog.
+) -> tuple[Decider | None, Bounds]:
+    """The decider after every committed record of the changelog, and where the changelog stood.
 
     Args:
         broker: where the changelog stands.
@@ -33,27 +33,42 @@ async def restore(
         decider: one that stands at an earlier record, kept from an earlier ownership; None to begin.
         new: makes an empty decider at an input position.
         applied: called with each record's offset and delta once it is applied.
-        progressed: called after each slice.
+        progressed: called after each slice; not while the broker gives nothing.
 
     Returns:
-        The decider, None where the changelog holds no record.
+        The decider, None where the changelog holds no record; and what the changelog held: every record up to its
+        end is part of the decider, and nothing of what another owner may have written since.
 
     Raises:
-        LogRefusedError: the chain is broken, or a record is no delta.
+        LogRefusedError: the chain is broken, a record is no delta, or the changelog ends before `from_offset`.
     """
     bounds = await broker.bounds(topic, 0)
-    if decider is not None and from_offset < bounds.start:
-        decider = None  # its next records are trimmed: only the whole changelog still makes a chain
+    decider = _continuable(decider, from_offset, topic, bounds)
     offset = bounds.start if decider is None else from_offset
     source = await broker.source(topic, 0, offset)
     try:
         while source.position < bounds.end:
+            before = source.position
             records = await source.fetch(SLICE, FETCH_WAIT)
             if records:
                 decider = await in_thread(_apply, decider, records, new, applied)
-            progressed()
+            if source.position > before:
+                progressed()
     finally:
         await source.close()
+    return decider, bounds
+
+
+def _continuable(decider: Decider | None, from_offset: int, topic: str, bounds: Bounds) -> Decider | None:
+    """The decider, unless its next records are trimmed: then only the whole changelog still makes a chain."""
+    if decider is None or from_offset < bounds.start:
+        return None
+    # One record at least has brought it to where it stands, and the last one is never deleted.
+    if bounds.end < max(from_offset, 1):
+        raise LogRefusedError(
+            f"{topic} ends at offset {bounds.end}, but the index was brought up to {from_offset}: the changelog was "
+            "made anew or has lost its end, and the index could not be restored from it after the next start"
+        )
     return decider
 
 
@@ -62,7 +77,7 @@ def _apply(
     records: Sequence[Record],
     new: Callable[[int], Decider],
     applied: Callable[[int, Delta], None],
-) -> Decider:
+) -> Decider | None:
     for record in records:
         where = f"{record.topic}-{record.partition} offset {record.offset}"
         delta = decode_delta(record.value, where)
@@ -78,6 +93,4 @@ def _apply(
             )
         decider.apply(delta)
         applied(record.offset, delta)
-    if decider is None:
-        raise ValueError("a slice of the changelog has at least one record")
     return decider

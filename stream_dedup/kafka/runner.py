@@ -19,7 +19,8 @@ from stream_dedup.kafka.connection import Connection, close_quietly
 from stream_dedup.kafka.observer import Observer, Stage
 
 STOP_DEADLINE = 4.0
-"""Seconds that a loop has to finish its batch when its partition is revoked or the worker stops; then it is cut off."""
+"""Seconds that a loop has to finish its batch when its partition is revoked or the worker stops; then it is cut off.
+With the ends of its connections after it, a worker whose broker does not answer still ends within ten seconds."""
 REBALANCE_TIMEOUT = 30.0
 """Seconds that the group waits for a member to come back; well above the deadline and the closing that follows it."""
 POLL = 60.0
@@ -64,6 +65,7 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         self._new_loop = new_loop
         self._observer = observer
         self._loops: dict[asyncio.Task[None], asyncio.Event] = {}
+        self._ending: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
         self._member: AIOKafkaConsumer | None = None
 
@@ -101,6 +103,7 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         try:
             await self._watch(stopped, present)
         finally:
+            self._member = None
             for task in (stopped, present):
                 task.cancel()
             await asyncio.gather(stopped, present, return_exceptions=True)
@@ -130,7 +133,9 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
 
     async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
         """Only start the loops: while this callback runs no heartbeat is sent."""
-        if self._member is not None and assigned:
+        if self._member is None:
+            return  # a rebalance that ends while the group is left: nobody would end these loops
+        if assigned:
             self._member.pause(*assigned)
         partitions = sorted(of.partition for of in assigned)
         log.info("assigned", stage=self._stage.value, topic=self._membership.topic, partitions=partitions)
@@ -147,14 +152,20 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
             self._observer.assigned(self._stage, ())
 
     async def _end_loops(self) -> None:
+        """End all loops; a revocation and a stop may both be here, and each goes on when they have ended."""
         for stop in self._loops.values():
             stop.set()
-        if not self._loops:
+        self._ending.update(self._loops)
+        self._loops.clear()
+        ending = set(self._ending)
+        if not ending:
             return
-        ending, self._loops = list(self._loops), {}
         _, late = await asyncio.wait(ending, timeout=STOP_DEADLINE)
         for task in late:
             task.cancel()
-        for result in await asyncio.gather(*ending, return_exceptions=True):
-            if isinstance(result, Exception):
-                log.warning("a loop did not end well", topic=self._membership.topic, error=repr(result))
+        await asyncio.wait(ending)
+        for task in ending & self._ending:
+            self._ending.remove(task)
+            error = None if task.cancelled() else task.exception()
+            if error is not None:
+                log.warning("a loop did not end well", topic=self._membership.topic, error=repr(error))

@@ -2,23 +2,38 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import (
+    ClusterAuthorizationFailedError,
+    GroupAuthorizationFailedError,
     InvalidProducerEpoch,
     KafkaError,
     MessageSizeTooLargeError,
+    ProducerClosed,
     ProducerFenced,
     RecordListTooLargeError,
+    TopicAuthorizationFailedError,
+    TransactionalIdAuthorizationFailed,
 )
 from aiokafka.producer.message_accumulator import BatchBuilder
 
-from stream_dedup.errors import FencedError, RecordTooLargeError, TransactionFailedError
-from stream_dedup.kafka.connection import CLOSE_TIMEOUT, Connection, close_quietly
-from stream_dedup.kafka.transport import Input, Message
+from stream_dedup.errors import (
+    BrokerRefusedError,
+    FencedError,
+    RecordTooLargeError,
+    StreamDedupError,
+    TransactionFailedError,
+)
+from stream_dedup.kafka.connection import CLOSE_TIMEOUT, CUT_OFF_TIMEOUT, Connection, close_quietly
+from stream_dedup.kafka.transport import Ends, Input, Message
+
+if TYPE_CHECKING:
+    from aiokafka.structs import RecordMetadata
 
 PRODUCE_BATCH_BYTES = 512 * 1024
 """A record batch closes at this size: half of Kafka's default `max.message.bytes`, so never refused for it."""
@@ -31,6 +46,7 @@ class KafkaTransactions:
         self._connection = connection
         self._of = of
         self._producer: AIOKafkaProducer | None = None
+        self._failed = False
 
     async def start(self) -> None:
         """Take the id: InitProducerId fences the owner before and ends its open transaction."""
@@ -45,47 +61,83 @@ class KafkaTransactions:
             max_batch_size=PRODUCE_BATCH_BYTES,
             acks="all",
         )
-        try:
+        self._producer, self._failed = producer, False
+        with _translated(self._of):
             async with asyncio.timeout(limit):
-                await producer.start()
-        except BaseException as error:
-            await close_quietly(producer.stop())
-            raise _translated(error, self._of) from error
-        self._producer = producer
+                await _started(producer)
 
-    async def commit(self, messages: Sequence[Message], next_offset: int) -> None:
+    async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
         """Write all messages and the input's offset, or none of them."""
         producer = self._producer
-        if producer is None:
+        if producer is None or self._failed:
             raise TransactionFailedError(f"{self._of.transactional_id} is not started, or was closed after an error")
-        self._producer = None  # comes back only with a commit that is known to have succeeded
+        self._failed = True  # until the commit is known to have succeeded
         offsets = {TopicPartition(self._of.topic, self._of.partition): next_offset}
-        try:
+        with _translated(self._of):
             async with asyncio.timeout(self._connection.call_timeout):
                 await producer.begin_transaction()
-                await _write(producer, messages, offsets, self._of.group)
+                ends = await _write(producer, messages, offsets, self._of.group)
                 await producer.commit_transaction()
-        except BaseException as error:
-            await close_quietly(producer.stop())
-            raise _translated(error, self._of) from error
-        self._producer = producer
+        self._failed = False
+        return ends
 
     async def close(self) -> None:
         """Let go of the id's connection."""
-        if self._producer is not None:
-            await close_quietly(self._producer.stop())
-            self._producer = None
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            await close_quietly(_cut_off(producer) if self._failed else producer.stop())
+
+
+async def _started(producer: AIOKafkaProducer) -> None:
+    """Start it; a broker that has just come back may name no broker yet, which aiokafka answers with an assertion."""
+    try:
+        await producer.start()
+    except AssertionError as error:
+        raise TransactionFailedError(f"the producer could not start: {error}") from error
+
+
+async def _cut_off(producer: AIOKafkaProducer) -> None:
+    """End a producer whose transaction failed, with all that it has not sent.
+
+    aiokafka's `stop` would wait until all is sent, for ever where the broker is gone, and then leave its sender and
+    its connections behind (aiokafka 0.14).
+    """
+    sender: asyncio.Task[None] = producer._sender.sender_task  # noqa: SLF001 - there is no other way
+    sender.cancel()
+    await producer.client.close()  # what is under way fails, and its batches go back to the others
+    _, late = await asyncio.wait({sender}, timeout=CUT_OFF_TIMEOUT)
+    for task in late:
+        task.cancel()  # it awaits a request that nobody will answer
+        await asyncio.wait({task})
+    producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - as above
+    await producer.stop()
+    # asyncio prints the traceback of a future that nobody asks how it ended.
+    end = producer._txn_manager.wait_for_transaction_end()  # noqa: SLF001 - as above
+    if end.done() and not end.cancelled():
+        end.exception()
+
+
+@contextlib.contextmanager
+def _translated(of: Input) -> Iterator[None]:
+    """Raise a broker's error as one of ours."""
+    try:
+        yield
+    except BaseException as error:
+        ours = error_of(error, of.transactional_id)
+        if ours is None:
+            raise
+        raise ours from error
 
 
 async def _write(
     producer: AIOKafkaProducer, messages: Sequence[Message], offsets: dict[TopicPartition, int], group: str
-) -> None:
+) -> Ends:
     """All that comes before the commit. When it fails the transaction is ended at once where that is still possible.
 
     An open transaction holds back every read_committed reader until the next owner or the broker's timeout ends it.
     """
     try:
-        await _send_all(producer, messages)
+        ends = await _send_all(producer, messages)
         await producer.send_offsets_to_transaction(offsets, group)
     except BaseException:
         # aiokafka asserts its state: one that cannot be aborted any more (fenced, fatal) raises AssertionError.
@@ -93,23 +145,32 @@ async def _write(
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 await producer.abort_transaction()
         raise
+    return ends
 
 
-def _translated(error: BaseException, of: Input) -> BaseException:
-    """Our error for one of aiokafka's."""
-    name = of.transactional_id
+def error_of(error: BaseException, transactional_id: str) -> StreamDedupError | None:
+    """What an error under a transactional id means here; None where it is none of a broker's."""
     match error:
         case MessageSizeTooLargeError() | RecordListTooLargeError():
-            return RecordTooLargeError(f"the broker refuses a message of {name} for its size")
+            return RecordTooLargeError(f"the broker refuses a message of {transactional_id} for its size")
         case ProducerFenced() | InvalidProducerEpoch():
-            return FencedError(f"another owner has taken {name}")
+            return FencedError(f"another owner has taken {transactional_id}")
+        case (
+            TopicAuthorizationFailedError()
+            | GroupAuthorizationFailedError()
+            | ClusterAuthorizationFailedError()
+            | TransactionalIdAuthorizationFailed()
+        ):
+            return BrokerRefusedError(
+                f"the broker denies a right that {transactional_id} needs: {error!r}. Allow Write to the topics and to "
+                "the transactional id, and Read to the group (kafka-acls --add)"
+            )
         case KafkaError() | TimeoutError() | OSError():
-            return TransactionFailedError(f"a transaction of {name} did not commit: {error!r}")
-        case _:
-            return error
+            return TransactionFailedError(f"a transaction of {transactional_id} did not commit: {error!r}")
+    return None
 
 
-async def _send_all(producer: AIOKafkaProducer, messages: Sequence[Message]) -> None:
+async def _send_all(producer: AIOKafkaProducer, messages: Sequence[Message]) -> Ends:
     """Send whole record batches and check each one's own result.
 
     A transaction commits even when a batch of it failed (only that batch's future tells), and a batch without
@@ -117,13 +178,13 @@ async def _send_all(producer: AIOKafkaProducer, messages: Sequence[Message]) -> 
     """
     by_partition = attrgetter("topic", "partition")
     groups = groupby(sorted(messages, key=by_partition), key=by_partition)
-    sends = [_send_partition(producer, topic, partition, list(group)) for (topic, partition), group in groups]
-    written = sum(await asyncio.gather(*sends))
-    if written != len(messages):
-        raise TransactionFailedError(f"{written} of {len(messages)} messages were taken by the producer")
+    parts = {part: list(group) for part, group in groups}
+    sends = [_send_partition(producer, topic, partition, part) for (topic, partition), part in parts.items()]
+    return dict(zip(parts, await asyncio.gather(*sends), strict=True))
 
 
 async def _send_partition(producer: AIOKafkaProducer, topic: str, partition: int, messages: Sequence[Message]) -> int:
+    """The offset after the last of the messages."""
     deliveries = []
     builder = producer.create_batch()
     for message in messages:
@@ -133,12 +194,18 @@ async def _send_partition(producer: AIOKafkaProducer, topic: str, partition: int
             if not _append(builder, message):
                 raise TransactionFailedError(f"an empty record batch for {topic}-{partition} took no message")
     deliveries.append((builder.record_count(), await _send(producer, builder, topic, partition)))
-    written = 0
+    written = end = 0
     for count, delivery in deliveries:
-        if await delivery is None:
-            raise TransactionFailedError(f"a record batch for {topic}-{partition} was sent empty")
+        sent = await delivery
+        if sent is None or sent.offset < 0:
+            raise TransactionFailedError(
+                f"a record batch for {topic}-{partition} was sent empty, or nobody knows where"
+            )
         written += count
-    return written
+        end = sent.offset + count
+    if written != len(messages):
+        raise TransactionFailedError(f"{written} of {len(messages)} messages were taken by the producer")
+    return end
 
 
 def _append(builder: BatchBuilder, message: Message) -> bool:
@@ -151,7 +218,8 @@ def _append(builder: BatchBuilder, message: Message) -> bool:
 
 async def _send(
     producer: AIOKafkaProducer, builder: BatchBuilder, topic: str, partition: int
-) -> "asyncio.Future[object]":
+) -> "asyncio.Future[RecordMetadata | None]":
+    """Hand a record batch over; what it came to will be known later, None for one without records."""
     builder.close()
-    future: asyncio.Future[object] = await producer.send_batch(builder, topic, partition=partition)
+    future: asyncio.Future[RecordMetadata | None] = await producer.send_batch(builder, topic, partition=partition)
     return future

@@ -4,12 +4,16 @@ Two transports stand behind these protocols, the real one (`client`) and an in-m
 suite holds both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 Headers: TypeAlias = tuple[tuple[str, bytes | None], ...]
 """Record headers in order. A key that is not UTF-8 carries its bytes as surrogate escapes (PEP 383)."""
+
+
+Ends: TypeAlias = Mapping[tuple[str, int], int]
+"""What a commit has written to: by topic and partition, the offset after the last message written there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,9 @@ class Input:
         """Bound to the partition, since aiokafka has no KIP-447: so a new owner fences the one before."""
         return f"{self.group}-{self.topic}-{self.partition}"
 
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
 
 class Source(Protocol):
     """Reads one partition in order; only committed records."""
@@ -95,16 +102,21 @@ class Transactions(Protocol):
 
         Raises:
             TransactionFailedError: the broker did not answer in time.
+            BrokerRefusedError: it denies the right to.
         """
         ...
 
-    async def commit(self, messages: Sequence[Message], next_offset: int) -> None:
+    async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
         """Write all messages and the input's offset, or none of them. After an error only `close` may follow.
+
+        Returns:
+            Where the messages now stand.
 
         Raises:
             RecordTooLargeError: the broker refuses a message for its size; nothing was committed.
             TransactionFailedError: it is not known whether it committed.
             FencedError: another owner has the id.
+            BrokerRefusedError: the broker denies a right to write.
         """
         ...
 

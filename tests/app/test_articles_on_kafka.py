@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 import uuid
 from pathlib import Path
@@ -22,15 +23,20 @@ KEYS = [b"a", b"17", None, None]
 
 async def run(*arguments: str) -> tuple[int, str, str]:
     """Run a command; its exit code, output and errors."""
-    process = await asyncio.create_subprocess_exec(
+    process = await start(*arguments, stdout=asyncio.subprocess.PIPE)
+    out, err = await process.communicate()
+    return process.returncode or 0, out.decode(), err.decode()
+
+
+async def start(*arguments: str, stdout: int) -> asyncio.subprocess.Process:
+    """Start a command."""
+    return await asyncio.create_subprocess_exec(
         sys.executable,
         *("-c", "from stream_dedup.app.cli import main; main()"),
         *arguments,
-        stdout=asyncio.subprocess.PIPE,
+        stdout=stdout,
         stderr=asyncio.subprocess.PIPE,
     )
-    out, err = await process.communicate()
-    return process.returncode or 0, out.decode(), err.decode()
 
 
 async def make_topics(broker: str, topics: dict[str, int], **settings: str) -> None:
@@ -109,6 +115,22 @@ async def test_verdicts_come_in_their_order_and_only_committed_ones(broker: str)
     }
 
 
+async def test_watching_ends_quietly_when_nobody_reads_it(broker: str) -> None:
+    """`watch | head` ends as other programs do, and closes what it opened."""
+    name = uuid.uuid4().hex
+    topics = {f"unique.{name}": 1, f"duplicates.{name}": 1, f"rejected.{name}": 1}
+    await make_topics(broker, topics)
+    unique, duplicates, rejected = topics
+    await write(broker, name, [(unique, 0)], first=0, commit=True)
+    options = ("--unique-topic", unique, "--duplicates-topic", duplicates, "--rejected-topic", rejected)
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = await start("watch", "--from-start", "--bootstrap-servers", broker, *options, stdout=writing)
+    os.close(writing)
+    _, err = await process.communicate()
+    assert (process.returncode, err) == (1, b"")
+
+
 async def write(broker: str, name: str, where: list[tuple[str, int]], *, first: int, commit: bool) -> None:
     """Write verdicts to these partitions in one transaction, from the sequence `first` on."""
     producer = AIOKafkaProducer(bootstrap_servers=broker, transactional_id=name)
@@ -139,6 +161,15 @@ async def test_a_missing_topic_is_told_in_one_line(broker: str, command: tuple[s
         assert (code, out) == (5, "")
         assert missing in line
         assert "stream-dedup topics create" in line
+
+
+async def test_a_broker_that_cannot_start_is_told_in_one_line(tmp_path: Path) -> None:
+    """The line names the folder; nothing of a download that never began stands before it."""
+    (tmp_path / "file").touch()
+    code, out, err = await run("broker", "--data-dir", str(tmp_path / "file"))
+    (line,) = err.splitlines()
+    assert (code, out) == (8, "")
+    assert str(tmp_path / "file") in line
 
 
 @pytest.mark.parametrize("command", [("publish", "-"), ("watch",), ("run",), ("topics", "create")])

@@ -32,6 +32,14 @@ def test_every_command_explains_itself(path: tuple[str, ...], capsys: pytest.Cap
     assert options.count("STREAM_DEDUP_") == options.count("\n  --")
 
 
+def test_the_list_of_commands_is_whole(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command is told in few enough words for a narrow terminal."""
+    monkeypatch.setenv("COLUMNS", "60")
+    for arguments in (["--help"], ["topics", "--help"]):
+        assert run_cli(arguments) == 0
+        assert "..." not in capsys.readouterr().out.split("Commands:")[1]
+
+
 def test_help_loads_no_kafka_and_no_dictionary() -> None:
     """What makes a command slow to start is loaded by those who need it."""
     code = "import sys; from stream_dedup.app.cli import run_cli; run_cli(['--help']); print(*sys.modules)"
@@ -53,6 +61,9 @@ def test_options_have_variables_of_their_own(monkeypatch: pytest.MonkeyPatch) ->
         (["run", "--workers", "0"], "--workers"),
         (["dedup", "--window", "3 days", "-"], "72h"),
         (["publis"], "publis"),
+        (["publish", "/no/such/file"], "/no/such/file"),
+        (["dedup", "-", "/no/such/file"], "/no/such/file"),
+        (["dedup", "/"], "is a directory"),
         (["watch", "--idle-exit", "-1"], "--idle-exit"),
     ],
 )

@@ -40,6 +40,22 @@ class Patient:
         self.finished = True
 
 
+class Slow:
+    """A stage that ends only when all others of the worker are ending as well."""
+
+    def __init__(self, meeting: asyncio.Barrier) -> None:
+        self.started = asyncio.Event()
+        self.finished = False
+        self._meeting = meeting
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work."""
+        self.started.set()
+        await stop.wait()
+        await self._meeting.wait()
+        self.finished = True
+
+
 class Failing:
     """A stage that cannot go on."""
 
@@ -93,6 +109,19 @@ async def test_a_worker_shows_the_whole_deployments_figures_and_ends_its_stages_
         worker.cancel()
         await asyncio.wait({worker})
     assert stage.finished
+
+
+async def test_stages_end_together() -> None:
+    """One that needs its whole time limit takes nothing from another's: all are told before any is awaited."""
+    meeting = asyncio.Barrier(2)
+    stages = [Slow(meeting), Slow(meeting)]
+    async with plan(MemoryBroker(), stages) as parts, asyncio.timeout(PATIENCE):
+        worker = asyncio.create_task(run_worker(parts))
+        for stage in stages:
+            await stage.started.wait()
+        worker.cancel()
+        await asyncio.wait({worker})
+    assert all(stage.finished for stage in stages)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from stream_dedup.app import worker_processes
-from stream_dedup.app.process import end_child, run_main
+from stream_dedup.app.process import end_child, first_of, run_main
 from stream_dedup.app.worker_processes import Child, supervise
 from stream_dedup.errors import RecipeMismatchError
 
@@ -29,6 +29,22 @@ def wait_until_cancelled(folder: str) -> None:
             asyncio.get_running_loop().call_soon(started.touch)
             await asyncio.Event().wait()
         finally:
+            ended.touch()
+
+    end_child(lambda: run_main(main()))
+
+
+def close_when_told(folder: str) -> None:
+    """A child's life: as above, but what it closes takes until a file is there."""
+    started, closing, ended = (Path(folder, f"{os.getpid()}.{what}") for what in ("started", "closing", "ended"))
+
+    async def main() -> None:
+        try:
+            asyncio.get_running_loop().call_soon(started.touch)
+            await asyncio.Event().wait()
+        finally:
+            closing.touch()
+            await until(Path(folder, "released").exists)
             ended.touch()
 
     end_child(lambda: run_main(main()))
@@ -107,12 +123,64 @@ async def test_no_child_outlives_a_parent_that_was_killed(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_signals_end_a_process_in_order(tmp_path: Path, sent: signal.Signals, code: int) -> None:
     """SIGTERM is a proper end, Ctrl-C is 130; either way everything is closed first."""
-    program = f"from {__name__} import wait_until_cancelled; wait_until_cancelled({str(tmp_path)!r})"
-    process = subprocess.Popen([sys.executable, "-c", program], cwd=Path(__file__).parents[2])
-    deadline = time.monotonic() + PATIENCE
-    while not pids(tmp_path, "started"):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    process = _child(tmp_path, wait_until_cancelled)
     process.send_signal(sent)
     assert process.wait(PATIENCE) == code
     assert pids(tmp_path, "ended") == {process.pid}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "code"),
+    [
+        (signal.SIGTERM, signal.SIGTERM, 0),
+        (signal.SIGTERM, signal.SIGINT, 0),
+        (signal.SIGINT, signal.SIGINT, 130),  # impatience
+        (signal.SIGINT, signal.SIGTERM, 130),  # Ctrl-C reaches a child from the terminal, and its parent ends it
+    ],
+)
+def test_a_second_signal_breaks_nothing_off(
+    tmp_path: Path, first: signal.Signals, second: signal.Signals, code: int
+) -> None:
+    """What is being closed is closed to its end, and the first signal decides the exit code."""
+    process = _child(tmp_path, close_when_told)
+    process.send_signal(first)
+    _wait_for(lambda: bool(pids(tmp_path, "closing")))
+    process.send_signal(second)
+    (tmp_path / "released").touch()
+    assert process.wait(PATIENCE) == code
+    assert pids(tmp_path, "ended") == {process.pid}
+
+
+def _child(folder: Path, life: Callable[[str], None]) -> "subprocess.Popen[bytes]":
+    """A child process that has started to live."""
+    program = f"from {__name__} import {life.__name__} as life; life({str(folder)!r})"
+    process = subprocess.Popen([sys.executable, "-c", program], cwd=Path(__file__).parents[2])
+    _wait_for(lambda: bool(pids(folder, "started")))
+    return process
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+async def test_the_first_to_end_ends_the_others(order: tuple[int, int]) -> None:
+    """What runs side by side ends together, and an error is raised wherever it came from."""
+    closed = asyncio.Event()
+
+    async def fails() -> None:
+        raise OSError("gone")
+
+    async def goes_on() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+
+    works = (fails(), goes_on())
+    with pytest.raises(OSError, match="gone"):
+        await first_of(*(works[number] for number in order))
+    assert closed.is_set()

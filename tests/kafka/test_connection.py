@@ -1,10 +1,12 @@
 """Closing clients."""
 
 import asyncio
+import gc
 
 import pytest
+from aiokafka.errors import ProducerFenced
 
-from stream_dedup.kafka.connection import close_quietly
+from stream_dedup.kafka.connection import close_quietly, without_aiokafkas_futures
 
 
 async def test_a_clients_own_cancellation_is_not_ours() -> None:
@@ -39,3 +41,26 @@ async def test_closing_is_limited_in_time(monkeypatch: pytest.MonkeyPatch) -> No
         await asyncio.Event().wait()
 
     await close_quietly(stop())
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        pytest.param(ProducerFenced(), [], id="a batch of a failed transaction"),
+        pytest.param(ValueError("ours"), [ValueError], id="anything else"),
+    ],
+)
+async def test_only_aiokafkas_own_futures_may_fail_unseen(error: Exception, told: list[type[Exception]]) -> None:
+    """A failed batch has a future that nobody awaits; every other error that nobody awaits is told."""
+    loop = asyncio.get_running_loop()
+    seen: list[type[Exception]] = []
+    default = loop.default_exception_handler
+    loop.default_exception_handler = lambda context: seen.append(type(context["exception"]))  # type: ignore[method-assign]
+    loop.set_exception_handler(without_aiokafkas_futures)
+    try:
+        loop.create_future().set_exception(error)
+        gc.collect()
+    finally:
+        loop.default_exception_handler = default  # type: ignore[method-assign]
+        loop.set_exception_handler(None)
+    assert seen == told

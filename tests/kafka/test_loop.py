@@ -8,17 +8,21 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
-from stream_dedup.errors import FencedError, LogRefusedError, TransactionFailedError
+from stream_dedup.errors import FencedError, LogRefusedError, TopicSettingsError, TransactionFailedError
 from stream_dedup.kafka.loop import Batch, PartitionLoop
 from stream_dedup.kafka.memory import MemoryBroker
 from stream_dedup.kafka.observer import CommittedBatch, Stage
 from stream_dedup.kafka.records import cut
-from stream_dedup.kafka.transport import Input, Message, Record
+from stream_dedup.kafka.transport import Ends, Input, Message, Record
 
 OF = Input("group", "in", 0)
 LIMIT = 100
 """Largest message of the output, in bytes."""
+
+DEADLINE = 60.0
+"""Seconds for what would otherwise never end."""
 
 Fault = Callable[[], None]
 
@@ -39,13 +43,14 @@ class FaultyBroker(MemoryBroker):
         self.before: list[Fault | None] = []
         self.after: list[Fault | None] = []
 
-    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> None:
+    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
         """A write between two faults."""
         if self.before and (fault := self.before.pop(0)):
             fault()
-        await super().write(of, epoch, messages, next_offset)
+        ends = await super().write(of, epoch, messages, next_offset)
         if self.after and (fault := self.after.pop(0)):
             fault()
+        return ends
 
 
 @dataclass
@@ -71,7 +76,7 @@ class Copier:
         self.refused.append(record.value or b"")
         return self.process([cut(record, keep)[0]])
 
-    def applied(self, batch: Batch) -> None:
+    def applied(self, batch: Batch, _ends: Ends) -> None:
         """Take the batch into the state."""
         self.state += [message.value or b"" for message in batch.messages]
 
@@ -128,13 +133,18 @@ class Run:
         return [record.value or b"" for record in self.broker.log("out", 0).records]
 
 
-async def _prepared(values: Sequence[bytes], batch_records: int = 4) -> Run:
-    broker = FaultyBroker()
+async def _prepared(
+    values: Sequence[bytes],
+    batch_records: int = 4,
+    broker: FaultyBroker | None = None,
+    processor: Callable[[MemoryBroker], Copier] | None = None,
+) -> Run:
+    broker = broker or FaultyBroker()
     broker.create_topic("in", 1, 10_000)
     broker.create_topic("out", 1, LIMIT)
     for value in values:
         await broker.publish(Message("in", 0, 0, None, value))
-    copier, watcher = Copier(broker), Watcher(len(values))
+    copier, watcher = (processor or Copier)(broker), Watcher(len(values))
     loop = PartitionLoop(
         broker,
         OF,
@@ -215,6 +225,26 @@ async def test_offsets_are_last_record_plus_one() -> None:
     assert await run.broker.committed("group", "in") == {0: 10}
 
 
+async def test_the_event_loop_is_left_free() -> None:
+    """Deciding takes long, and applying may merge millions of entries: heartbeats go on meanwhile."""
+    threads: list[int] = []
+
+    class Threaded(Copier):
+        def process(self, records: Sequence[Record]) -> Batch:
+            threads.append(threading.get_ident())
+            return super().process(records)
+
+        def applied(self, batch: Batch, _ends: Ends) -> None:
+            threads.append(threading.get_ident())
+            super().applied(batch, _ends)
+
+    run = await _prepared(VALUES, len(VALUES), processor=Threaded)
+    await run.loop.run(run.watcher.stop)
+    assert run.output == VALUES
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
+
+
 async def test_batches_are_bounded() -> None:
     """No transaction holds more records than the setting."""
     run = await _prepared(VALUES, batch_records=4)
@@ -256,6 +286,52 @@ def test_any_sequence_of_faults(before: list[Fault | None], after: list[Fault | 
     asyncio.run(check())
 
 
+async def test_only_the_refused_record_is_cut() -> None:
+    """The answer to the commit of a cut record is lost: the record behind it is another one, and passes whole."""
+    run = await _prepared([b"x" * 4 * LIMIT, b"innocent"])
+    run.broker.after = [_lost]
+    await run.loop.run(run.watcher.stop)
+    assert run.watcher.failures > 1
+    assert run.output[1:] == [b"innocent"]
+    assert set(run.copier.refused) == {b"x" * 4 * LIMIT}
+
+
+async def test_a_verdict_that_is_refused_without_its_record_ends_the_loop() -> None:
+    """There is nothing left to cut: trying on would never end, so a sentence says what to set."""
+    run = await _prepared([b"value"])
+    run.broker.create_topic("out", 1, -1)
+    async with asyncio.timeout(DEADLINE):
+        with pytest.raises(TopicSettingsError, match=r"in-0 offset 0: .*raise max\.message\.bytes"):
+            await run.loop.run(run.watcher.stop)
+    assert run.output == []
+
+
+async def test_a_batch_that_takes_too_long_is_tried_smaller() -> None:
+    """A broker that cannot take ten records in time may take two: the same batch is not tried for ever."""
+
+    class SlowBroker(FaultyBroker):
+        async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
+            if len(messages) > 2:
+                _lost()
+            return await super().write(of, epoch, messages, next_offset)
+
+    run = await _prepared(VALUES, 10, SlowBroker())
+    async with asyncio.timeout(DEADLINE):
+        await run.loop.run(run.watcher.stop)
+    assert run.output == VALUES
+
+
+async def test_each_failure_is_told_with_its_reason() -> None:
+    """Which input it was and what went wrong; a number of failures alone helps nobody."""
+    run = await _prepared(VALUES)
+    run.broker.before = [_lost]
+    with capture_logs() as logs:
+        await run.loop.run(run.watcher.stop)
+    assert [(line["log_level"], line["input"], line["error"]) for line in logs] == [
+        ("warning", "group-in-0", "the answer was lost")
+    ]
+
+
 async def test_refused_logs_end_the_loop() -> None:
     """What a stage refuses to go on with is no passing failure: it ends the loop."""
     run = await _prepared(VALUES)
@@ -287,7 +363,7 @@ async def test_a_stop_cuts_the_pause_after_a_failure_short() -> None:
         monotonic=lambda: 0.0,
         random=jitter,
     )
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(DEADLINE):
         await loop.run(run.watcher.stop)
     assert run.watcher.failures == 3
     assert run.output == []
@@ -298,7 +374,7 @@ async def test_a_cut_off_loop_has_ended_applying() -> None:
     run = await _prepared(VALUES)
     begun, go_on = threading.Event(), threading.Event()
 
-    def applied(batch: Batch) -> None:
+    def applied(batch: Batch, _ends: Ends) -> None:
         begun.set()
         go_on.wait(60)
         run.copier.state += [message.value or b"" for message in batch.messages]

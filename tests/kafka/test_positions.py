@@ -12,38 +12,39 @@ EMPTY = Bounds(0, 0)
 
 
 @pytest.mark.parametrize(
-    ("committed", "log", "fingerprinted", "offset"),
+    ("committed", "log", "begun", "offset"),
     [
-        pytest.param({}, Bounds(7, 20), EMPTY, 7, id="first start: the earliest article"),
-        pytest.param({}, EMPTY, EMPTY, 0, id="first start on an empty topic"),
-        pytest.param({0: 5}, Bounds(3, 9), Bounds(0, 50), 3, id="partition added later: the earliest article"),
-        pytest.param({0: 5, 1: 8}, Bounds(3, 9), Bounds(0, 50), 8, id="goes on where it was"),
-        pytest.param({1: 9}, Bounds(9, 9), Bounds(40, 50), 9, id="everything read and deleted"),
+        pytest.param({}, Bounds(7, 20), False, 7, id="first start: the earliest article"),
+        pytest.param({}, EMPTY, False, 0, id="first start on an empty topic"),
+        pytest.param({0: 5}, Bounds(3, 9), True, 3, id="partition added later: the earliest article"),
+        pytest.param({0: 5, 1: 8}, Bounds(3, 9), True, 8, id="goes on where it was"),
+        pytest.param({1: 9}, Bounds(9, 9), True, 9, id="everything read and deleted"),
     ],
 )
-def test_fingerprinting_starts(committed: dict[int, int], log: Bounds, fingerprinted: Bounds, offset: int) -> None:
+def test_fingerprinting_starts(committed: dict[int, int], log: Bounds, offset: int, *, begun: bool) -> None:
     """A first start and a partition added later begin at the earliest article, all else at the committed offset."""
-    assert fingerprint_start(RAW, committed, log, fingerprinted).offset == offset
+    assert fingerprint_start(RAW, committed, log, begun=begun).offset == offset
 
 
 @pytest.mark.parametrize(
-    ("committed", "log", "fingerprinted", "says"),
+    ("committed", "log", "says"),
     [
-        pytest.param({}, Bounds(0, 20), Bounds(0, 50), "lost or have expired", id="offsets lost"),
-        pytest.param({1: 30}, Bounds(0, 20), Bounds(0, 50), "made anew", id="committed beyond the log's end"),
-        pytest.param({1: 5}, Bounds(9, 20), Bounds(0, 50), "4 offsets were deleted unread", id="deleted unread"),
+        pytest.param({}, Bounds(0, 20), "lost or have expired", id="offsets lost"),
+        pytest.param({1: 30}, Bounds(0, 20), "made anew", id="committed beyond the log's end"),
+        pytest.param({1: 5}, Bounds(9, 20), "4 offsets were deleted unread", id="deleted unread"),
     ],
 )
-def test_fingerprinting_refuses(committed: dict[int, int], log: Bounds, fingerprinted: Bounds, says: str) -> None:
+def test_fingerprinting_refuses(committed: dict[int, int], log: Bounds, says: str) -> None:
     """Nothing is dropped or repeated in silence: a doubtful start is refused, with the numbers."""
     with pytest.raises(LogRefusedError, match=says):
-        fingerprint_start(RAW, committed, log, fingerprinted)
+        fingerprint_start(RAW, committed, log, begun=True)
 
 
 @pytest.mark.parametrize(
     ("restored", "committed", "log", "changelog", "offset", "warns"),
     [
         pytest.param(None, None, Bounds(0, 9), EMPTY, 0, False, id="first start"),
+        pytest.param(None, None, Bounds(0, 9), Bounds(0, 2), 0, False, id="killed in its first transaction"),
         pytest.param(6, 6, Bounds(4, 9), Bounds(2, 5), 6, False, id="goes on"),
         pytest.param(6, None, Bounds(4, 9), Bounds(2, 5), 6, True, id="offset missing: the changelog's position"),
         pytest.param(6, 3, Bounds(4, 9), Bounds(2, 5), 6, True, id="offset lower: the changelog's position"),

@@ -159,7 +159,7 @@ def test_records_without_a_key_go_by_their_raw_partition() -> None:
     st.integers(0, 60),
     st.none() | st.binary(max_size=20),
     st.none() | st.binary(max_size=20),
-    st.lists(st.tuples(st.text(max_size=4, alphabet="ab"), st.none() | st.binary(max_size=9)), max_size=3),
+    st.lists(st.tuples(st.text(max_size=4, alphabet="a题\udcff"), st.none() | st.binary(max_size=9)), max_size=3),
 )
 def test_a_cut_record_fits(
     keep: int, key: bytes | None, value: bytes | None, headers: list[tuple[str, bytes | None]]
@@ -173,3 +173,8 @@ def test_a_cut_record_fits(
     assert whole.headers[: len(shorter.headers)] == shorter.headers
     assert f" {size_of(whole)} bytes" in reason
     assert f" {size_of(shorter)} bytes" in reason
+
+
+def test_sizes_are_in_bytes() -> None:
+    """A header's key counts as it is written: in UTF-8, and an unreadable one by the bytes that it has."""
+    assert size_of(_record(("标题", b"12"), ("\udcff", None), value=b"345", key=b"6")) == 6 + 2 + 1 + 3 + 1

@@ -1,11 +1,16 @@
 """Both stages together, without a broker: every kind, every rule of time, every header."""
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
+from structlog.testing import capture_logs
 
 from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.errors import LogRefusedError
+from stream_dedup.kafka.fingerprint_stage import FingerprintStage, Reading
+from stream_dedup.kafka.memory import MemoryBroker
+from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.transport import Input, Message
 from stream_dedup.testing import CHANGELOG, FINGERPRINTED, HOUR, OUTPUTS, RAW, STATISTICS, Output, StreamDriver, Trial
 
@@ -259,11 +264,12 @@ def test_routes(routes: dict[Kind, Verdict], kinds: list[str], topics: list[str]
 
 def test_a_record_that_the_output_refuses_is_rejected_and_cut(driver: StreamDriver) -> None:
     """The broker's limit is found out, the record's beginning goes to rejected with the reason, the rest goes on."""
-    driver.pipe(_article(OTHER + " " + "x" * (driver.trial.max_message_bytes + 10), id="big"))
+    driver.pipe(_article(OTHER + " " + "x" * (driver.trial.max_message_bytes + 10), id="big"), headers=(("own", b"1"),))
+    size = size_of(driver.broker.log(RAW, 0).records[-1])
     driver.pipe(_article(OTHER, id="small"))
     outputs = {output.header("dedup-kind"): output for output in driver.read()}
     assert outputs.keys() == {"unreadable", "new"}
-    assert "the broker refuses a record" in (outputs["unreadable"].header("dedup-reason") or "")
+    assert f"the broker refuses a record of {size} bytes" in (outputs["unreadable"].header("dedup-reason") or "")
     assert (outputs["unreadable"].record.value or b"").startswith(b'{"id":"big"')
 
 
@@ -314,3 +320,92 @@ def test_trimming_keeps_what_a_restart_needs(driver: StreamDriver) -> None:
     driver.restart()
     driver.read()
     assert driver.decide_stage.decider.digest() == before
+
+
+def test_an_owner_that_slept_knows_what_it_has_not_applied(driver: StreamDriver) -> None:
+    """It may go on tidying before it hears of the new owner; owner again, it applies what that one wrote."""
+    slept = driver.decide_stage
+    driver.restart()
+    _fill(driver, driver.now)
+    driver.advance(60_000)
+    asyncio.run(slept.tidy())
+    asyncio.run(slept.open(driver.decide_stage.decider.position))
+    assert slept.decider.digest() == driver.decide_stage.decider.digest()
+
+
+@pytest.fixture(autouse=True)
+def _settled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is under way in a broker in memory."""
+    monkeypatch.setattr("stream_dedup.kafka.fingerprint_stage.SETTLING", 0)
+
+
+@pytest.mark.parametrize("trimmed", [False, True], ids=["still there", "decided and deleted"])
+async def test_lost_offsets_of_fingerprinted_articles_are_refused(*, trimmed: bool) -> None:
+    """Where articles were fingerprinted and the group knows nothing of it, starting over would repeat them."""
+    broker = MemoryBroker()
+    for topic in (RAW, FINGERPRINTED):
+        broker.create_topic(topic, 1)
+        await broker.publish(Message(topic, 0, 0, None, b"{}"))
+    if trimmed:
+        await broker.delete_before(FINGERPRINTED, 0, 1)
+    with pytest.raises(LogRefusedError, match="lost or have expired"):
+        await _fingerprint_stage(broker).open(None)
+
+
+class _LateBroker(MemoryBroker):
+    """Shows the first commit's records before its offset, as Kafka may for a moment."""
+
+    asked = 0
+
+    async def committed(self, group: str, topic: str) -> dict[int, int]:
+        """Nothing at the first time."""
+        self.asked += 1
+        return await super().committed(group, topic) if self.asked > 1 else {}
+
+
+async def test_another_partitions_first_commit_is_no_sign_of_lost_offsets() -> None:
+    """Partitions that start together: one's first records may be seen before its offset is, and nothing is lost."""
+    broker = _LateBroker()
+    for topic in (RAW, FINGERPRINTED):
+        broker.create_topic(topic, 2)
+        await broker.publish(Message(topic, 0, 0, None, b"{}"))
+    broker.set_committed(Input("group", RAW, 1), 1)
+    assert await _fingerprint_stage(broker).open(None) == 0
+
+
+def _fingerprint_stage(broker: MemoryBroker) -> FingerprintStage:
+    trial = Trial()
+    reading = Reading(trial.fields, trial.profile.scheme, trial.min_words, trial.max_article_bytes, trial.future_skew)
+    return FingerprintStage(broker, Input("group", RAW, 0), FINGERPRINTED, reading, lambda: 0)
+
+
+def test_the_very_first_record_may_be_refused() -> None:
+    """What an aborted first transaction leaves in a log is no sign of a lost index or of lost offsets."""
+    limit = 2_000
+    with StreamDriver(Trial(partitions=1, max_message_bytes=limit, batch_records=1)) as driver:
+        driver.pipe(_article("x" * 3 * limit, id="big"))
+        driver.pipe(_article("词" * limit, id="bigger than the internal topic takes"))
+        driver.pipe(_article(OTHER))
+        assert [output.header("dedup-kind") for output in driver.read()] == ["unreadable", "unreadable", "new"]
+
+
+@pytest.mark.parametrize(("texts", "end"), [((), 0), ((NEAR, OTHER, NEWS), 1)], ids=["empty", "shorter"])
+def test_a_changelog_made_anew_under_a_standby_is_refused(driver: StreamDriver, texts: tuple[str], end: int) -> None:
+    """Its index would be right now, and lost at the next start."""
+    for text in texts:
+        driver.pipe(_article(text))
+        driver.read()
+        driver.advance(60_000)
+    driver.broker.create_topic(CHANGELOG, 1)
+    driver.broker.log(CHANGELOG, 0).end = end
+    with pytest.raises(LogRefusedError, match=rf"stream-dedup\.index ends at offset {end}, but .* brought up to \d"):
+        asyncio.run(driver.decide_stage.open(driver.decide_stage.decider.position))
+
+
+def test_a_first_start_that_is_repeated_warns_of_nothing() -> None:
+    """Before the first batch there is neither an offset nor a changelog, however often the partition is taken."""
+    with StreamDriver() as driver, capture_logs() as logs:
+        for _ in range(2):
+            assert asyncio.run(driver.decide_stage.open(None)) == 0
+            assert len(driver.decide_stage.decider) == 0
+    assert logs == []

@@ -62,7 +62,15 @@ async def _read(source: Source, end: int) -> list[Record]:
     return records
 
 
+async def _settled(bench: Bench) -> None:
+    """Wait for the last transaction's markers: a commit is answered before they stand everywhere, a new owner waits."""
+    owner = bench.broker.transactions(bench.input)
+    await owner.start()
+    await owner.close()
+
+
 async def _all(bench: Bench, partition: int = 0) -> list[Record]:
+    await _settled(bench)
     bounds = await bench.broker.bounds(bench.output, partition)
     source = await bench.broker.source(bench.output, partition, bounds.start)
     try:
@@ -96,6 +104,7 @@ async def test_offsets_move_with_the_messages(bench: Bench) -> None:
     await transactions.commit([bench.message(b"1")], 5)
     await transactions.commit([bench.message(b"2")], 9)
     await transactions.close()
+    await _settled(bench)
     assert await bench.broker.committed(bench.input.group, bench.input.topic) == {bench.input.partition: 9}
     assert await bench.broker.committed("another", bench.input.topic) == {}
 
@@ -111,8 +120,19 @@ async def test_large_commits_keep_their_order_in_each_partition(bench: Bench) ->
         assert [record.value for record in await _all(bench, partition)] == values[partition::2]
 
 
+async def test_a_commit_tells_where_its_messages_stand(bench: Bench) -> None:
+    """For each partition the offset after the last message, whatever markers and however many record batches."""
+    transactions = bench.broker.transactions(bench.input)
+    await transactions.start()
+    first = await transactions.commit([bench.message(b"a"), bench.message(b"b", 1), bench.message(b"c")], 1)
+    second = await transactions.commit([bench.message(b"x" * 300_000) for _ in range(5)], 2)
+    await transactions.close()
+    assert first == {(bench.output, 0): 2, (bench.output, 1): 1}
+    assert second == {(bench.output, 0): (await _all(bench))[-1].offset + 1}
+
+
 async def test_a_refused_message_takes_the_whole_commit_with_it(bench: Bench) -> None:
-    """When one message is too large nothing of the transaction is visible and the offset stays; then all goes on."""
+    """When one message is too large nothing of it is visible but the offsets that it took; then all goes on."""
     transactions = bench.broker.transactions(bench.input)
     await transactions.start()
     with pytest.raises(RecordTooLargeError):
@@ -120,7 +140,9 @@ async def test_a_refused_message_takes_the_whole_commit_with_it(bench: Bench) ->
             [bench.message(b"before"), bench.message(b"x" * (MAX_MESSAGE_BYTES + 1)), bench.message(b"other", 1)], 3
         )
     await transactions.close()
+    await _settled(bench)
     assert await bench.broker.committed(bench.input.group, bench.input.topic) == {}
+    assert (await bench.broker.bounds(bench.output, 1)).end > 0
     again = bench.broker.transactions(bench.input)
     await again.start()
     await again.commit([bench.message(b"after")], 3)
@@ -151,6 +173,7 @@ async def test_a_reader_passes_commit_markers(bench: Bench) -> None:
     for number in range(3):
         await transactions.commit([bench.message(b"%d" % number)], number + 1)
     await transactions.close()
+    await _settled(bench)
     bounds = await bench.broker.bounds(bench.output, 0)
     assert bounds == Bounds(0, 6)
     source = await bench.broker.source(bench.output, 0, 2)
@@ -166,6 +189,7 @@ async def test_a_reader_takes_no_more_than_asked(bench: Bench) -> None:
     await transactions.start()
     await transactions.commit([bench.message(b"%d" % number) for number in range(5)], 1)
     await transactions.close()
+    await _settled(bench)
     source = await bench.broker.source(bench.output, 0, 0)
     sizes = []
     for _ in range(DEADLINE_FETCHES):
@@ -196,6 +220,7 @@ async def test_a_position_that_the_log_does_not_hold_is_refused(bench: Bench, mi
     await transactions.start()
     await transactions.commit([bench.message(b"%d" % number) for number in range(5)], 1)
     await transactions.close()
+    await _settled(bench)
     source = await bench.broker.source(bench.output, 0, await misplaced(bench))
     with pytest.raises(LogRefusedError, match=bench.output):
         await _read(source, end=1_000)
@@ -208,6 +233,7 @@ async def test_deleting_moves_the_start(bench: Bench) -> None:
     await transactions.start()
     await transactions.commit([bench.message(b"%d" % number) for number in range(5)], 1)
     await transactions.close()
+    await _settled(bench)
     await bench.broker.delete_before(bench.output, 0, 3)
     assert await bench.broker.bounds(bench.output, 0) == Bounds(3, 6)
     assert [record.value for record in await _all(bench)] == [b"3", b"4"]
