@@ -22,6 +22,7 @@ from aiokafka.errors import (
 from stream_dedup.errors import (
     BrokerUnreachableError,
     LogRefusedError,
+    OffsetGoneError,
     TopicMissingError,
     TransactionFailedError,
 )
@@ -173,7 +174,7 @@ class KafkaSource:
             found = await self._consumer.getmany(self._of, max_records=max_records, timeout_ms=int(wait * 1000))
             self._position = await self._consumer.position(self._of)
         except OffsetOutOfRangeError as error:
-            raise LogRefusedError(
+            raise OffsetGoneError(
                 f"{self._of.topic}-{self._of.partition} does not hold offset {self._position}"
             ) from error
         except CorruptRecordException as error:

@@ -75,7 +75,7 @@ class Source(Protocol):
         """The next records: some as soon as there are any, none after `wait` seconds.
 
         Raises:
-            LogRefusedError: the log does not hold the position to read from.
+            OffsetGoneError: the log does not hold the position to read from.
         """
         ...
 
