@@ -6,6 +6,7 @@ awaited for ever, `start` can wait on ConcurrentTransactions for ever), so that 
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -27,9 +28,13 @@ from stream_dedup.errors import (
     TransactionFailedError,
 )
 from stream_dedup.kafka.connection import Connection, close_quietly, retried
+from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.tolerant import TolerantConsumer
 from stream_dedup.kafka.transactions import KafkaTransactions
 from stream_dedup.kafka.transport import Bounds, Input, Record
+
+PULLED_RECORDS = 32
+"""Records that the client decompresses at once: as many may be in memory on top of a batch's bytes."""
 
 
 @contextlib.asynccontextmanager
@@ -87,8 +92,8 @@ class KafkaBroker:
             auto_offset_reset="none",
             enable_auto_commit=False,
             request_timeout_ms=int(self.connection.call_timeout * 1000),
-            max_partition_fetch_bytes=self.connection.fetch_bytes,
-            fetch_max_bytes=self.connection.fetch_bytes,
+            max_partition_fetch_bytes=self.connection.batch_bytes,
+            fetch_max_bytes=self.connection.batch_bytes,
         )
         of = TopicPartition(topic, partition)
         try:
@@ -101,7 +106,7 @@ class KafkaBroker:
             if isinstance(error, KafkaError | TimeoutError | OSError):
                 raise TransactionFailedError(f"{topic}-{partition} could not be read: {error!r}") from error
             raise
-        return KafkaSource(consumer, of, offset, self.connection.call_timeout)
+        return KafkaSource(consumer, of, offset, self.connection)
 
     def transactions(self, of: Input) -> KafkaTransactions:
         """A writer for one input partition; not started yet."""
@@ -148,12 +153,13 @@ class KafkaBroker:
 class KafkaSource:
     """Reads one partition in order, outside any group: a rebalance cannot disturb it."""
 
-    def __init__(self, consumer: AIOKafkaConsumer, of: TopicPartition, offset: int, limit: float) -> None:
-        """`limit` is how many seconds the broker may leave the reader without any answer."""
+    def __init__(self, consumer: AIOKafkaConsumer, of: TopicPartition, offset: int, connection: Connection) -> None:
+        """Read from an offset on; the connection's limits are those of a batch's bytes and of a broker's silence."""
         self._consumer = consumer
         self._of = of
         self._position = offset
-        self._limit = limit
+        self._connection = connection
+        self._remainder: deque[Record] = deque()
         self._answer: int | None = None
         self._answered = asyncio.get_running_loop().time()
 
@@ -170,8 +176,27 @@ class KafkaSource:
 
     async def fetch(self, max_records: int, wait: float) -> Sequence[Record]:
         """The next records: some as soon as there are any, none after `wait` seconds."""
+        records: list[Record] = []
+        size = 0
+        while len(records) < max_records:
+            if not self._remainder:
+                await self._pull(max_records - len(records), 0 if records else wait)
+            if not self._remainder:
+                break
+            size += size_of(self._remainder[0])
+            if records and size > self._connection.batch_bytes:
+                break
+            records.append(self._remainder.popleft())
+        if self._remainder:
+            self._position = self._remainder[0].offset
+        return records
+
+    async def _pull(self, most: int, wait: float) -> None:
+        """Let the client decompress a few records more, if there are any within `wait` seconds."""
         try:
-            found = await self._consumer.getmany(self._of, max_records=max_records, timeout_ms=int(wait * 1000))
+            found = await self._consumer.getmany(
+                self._of, max_records=min(most, PULLED_RECORDS), timeout_ms=int(wait * 1000)
+            )
             self._position = await self._consumer.position(self._of)
         except OffsetOutOfRangeError as error:
             raise OffsetGoneError(
@@ -186,7 +211,7 @@ class KafkaSource:
                 f"{self._of.topic}-{self._of.partition} could not be read: {error!r}"
             ) from error
         self._check_answers(found=bool(found))
-        return [
+        self._remainder.extend(
             Record(
                 record.topic,
                 record.partition,
@@ -197,7 +222,7 @@ class KafkaSource:
                 record.headers,
             )
             for record in found.get(self._of, ())
-        ]
+        )
 
     def _check_answers(self, *, found: bool) -> None:
         """A broker that is gone gives no records either: that must not look like having nothing to do.
@@ -207,7 +232,7 @@ class KafkaSource:
         now, answer = asyncio.get_running_loop().time(), self._consumer.last_poll_timestamp(self._of)
         if found or answer != self._answer:
             self._answer, self._answered = answer, now
-        elif now - self._answered > self._limit:
+        elif now - self._answered > self._connection.call_timeout:
             raise TransactionFailedError(
                 f"{self._of.topic}-{self._of.partition} could not be read: no answer for {now - self._answered:.0f} s"
             )
