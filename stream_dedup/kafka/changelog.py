@@ -14,8 +14,9 @@ from stream_dedup.errors import LogRefusedError
 
 VERSION = 2
 """Format of the record's value."""
-LARGEST_ENTRY_BYTES = 512
-"""One kept article at most: sketches, digest and numbers are 200 bytes, an id (or the position for one) under 280."""
+LARGEST_ENTRY_BYTES = 704
+"""One kept article at most: 25 values of eight bytes (the bands of `minhash`), signature, facts, digest and numbers are
+376 bytes, an id (or the position for one) under 280."""
 SMALL_STATE_BYTES = 1024
 """All else in a record at most: numbers, and the names of a few schemes."""
 

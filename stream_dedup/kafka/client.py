@@ -23,6 +23,7 @@ from aiokafka.errors import (
 from stream_dedup.errors import (
     BrokerUnreachableError,
     LogRefusedError,
+    OffsetGoneError,
     TopicMissingError,
     TransactionFailedError,
 )
@@ -153,13 +154,12 @@ class KafkaSource:
     """Reads one partition in order, outside any group: a rebalance cannot disturb it."""
 
     def __init__(self, consumer: AIOKafkaConsumer, of: TopicPartition, offset: int, connection: Connection) -> None:
-        """Read from an offset on; the connection says how many bytes at once, and how long without any answer."""
+        """Read from an offset on; the connection's limits are those of a batch's bytes and of a broker's silence."""
         self._consumer = consumer
         self._of = of
         self._position = offset
-        self._batch_bytes = connection.batch_bytes
+        self._connection = connection
         self._remainder: deque[Record] = deque()
-        self._limit = connection.call_timeout
         self._answer: int | None = None
         self._answered = asyncio.get_running_loop().time()
 
@@ -184,7 +184,7 @@ class KafkaSource:
             if not self._remainder:
                 break
             size += size_of(self._remainder[0])
-            if records and size > self._batch_bytes:
+            if records and size > self._connection.batch_bytes:
                 break
             records.append(self._remainder.popleft())
         if self._remainder:
@@ -199,7 +199,7 @@ class KafkaSource:
             )
             self._position = await self._consumer.position(self._of)
         except OffsetOutOfRangeError as error:
-            raise LogRefusedError(
+            raise OffsetGoneError(
                 f"{self._of.topic}-{self._of.partition} does not hold offset {self._position}"
             ) from error
         except CorruptRecordException as error:
@@ -232,7 +232,7 @@ class KafkaSource:
         now, answer = asyncio.get_running_loop().time(), self._consumer.last_poll_timestamp(self._of)
         if found or answer != self._answer:
             self._answer, self._answered = answer, now
-        elif now - self._answered > self._limit:
+        elif now - self._answered > self._connection.call_timeout:
             raise TransactionFailedError(
                 f"{self._of.topic}-{self._of.partition} could not be read: no answer for {now - self._answered:.0f} s"
             )

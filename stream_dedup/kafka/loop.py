@@ -18,7 +18,7 @@ from typing import Generic, Protocol, TypeVar
 import structlog
 
 from stream_dedup.core.verdict import Kind, Verdict
-from stream_dedup.errors import RecordTooLargeError, TopicSettingsError, TransactionFailedError
+from stream_dedup.errors import OffsetGoneError, RecordTooLargeError, TopicSettingsError, TransactionFailedError
 from stream_dedup.kafka.observer import CommittedBatch, Observer, Stage
 from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.threads import in_thread
@@ -208,7 +208,12 @@ class PartitionLoop(Generic[B]):
         """One batch; whether there was anything to do."""
         stage, partition, width = self._processor.stage, self.of.partition, self._width
         begun = self._monotonic()
-        records = await source.fetch(width.records, wait)
+        try:
+            records = await source.fetch(width.records, wait)
+        except OffsetGoneError as error:
+            # A new owner trims what it has decided before this one hears of it. A new session knows what is committed,
+            # and refuses to begin where articles were deleted unread.
+            raise TransactionFailedError(str(error)) from error
         self._observer.lag(stage, partition, source.waiting + len(records))
         if not records:
             self._observer.progressed(stage, partition)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from stream_dedup.errors import (
     FencedError,
-    LogRefusedError,
+    OffsetGoneError,
     RecordTooLargeError,
     TopicMissingError,
     TransactionFailedError,
@@ -171,7 +171,7 @@ class MemorySource:
         await self._broker.wait_beyond(self._topic, self._partition, self._position, wait)
         log = self._broker.log(self._topic, self._partition)
         if not log.start <= self._position <= log.end:
-            raise LogRefusedError(
+            raise OffsetGoneError(
                 f"{self._topic}-{self._partition} holds offsets {log.start} to {log.end}, not {self._position}"
             )
         records: list[Record] = []

@@ -79,7 +79,7 @@ class Source(Protocol):
         All together have at most the transport's `batch_bytes`, unless one alone has more.
 
         Raises:
-            LogRefusedError: the log does not hold the position to read from.
+            OffsetGoneError: the log does not hold the position to read from.
         """
         ...
 

@@ -22,11 +22,11 @@ KEYS = [
     "original_id",
     "distance",
     "similarity",
-    "veto",
-    "veto_original_id",
     "sequence",
     "position",
     "reason",
+    "veto",
+    "veto_original_id",
 ]
 
 

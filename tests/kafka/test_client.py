@@ -1,4 +1,4 @@
-"""The real transport where no Kafka answers, aiokafka's answers need a second look, or records come compressed."""
+"""The real transport: where no Kafka answers, where aiokafka's answers need a second look, and what it reads."""
 
 import asyncio
 import uuid
@@ -49,32 +49,6 @@ async def test_a_reader_that_is_cut_off_while_it_connects_is_closed() -> None:
     assert _Connecting.stopped
     await probe.stop()
     await admin.close()
-
-
-@pytest.mark.asyncio(loop_scope="session")
-async def test_what_compresses_well_is_handed_out_in_bounded_batches(broker: str) -> None:
-    """Ten megabytes that came as some kilobytes are handed out a few at a time, each once and in order."""
-    topic, batch_bytes = f"compressed-{uuid.uuid4().hex[:8]}", 3_000_000
-    values = [b"%d" % number + bytes(1_000_000) for number in range(10)]
-    async with connect(Connection(broker, batch_bytes=batch_bytes)) as kafka:
-        await kafka.admin.create_topics([NewTopic(topic, 1, 1)])
-        await wait_until_known(kafka, topic)
-        producer = AIOKafkaProducer(
-            bootstrap_servers=broker, compression_type="gzip", max_batch_size=2**25, max_request_size=2**25
-        )
-        await producer.start()
-        await asyncio.gather(*[await producer.send(topic, value) for value in values])
-        await producer.stop()
-        source = await kafka.source(topic, 0, 0)
-        read: list[bytes | None] = []
-        async with asyncio.timeout(60):
-            while len(read) < len(values):
-                found = await source.fetch(1000, 0.2)
-                assert sum(len(record.value or b"") for record in found) <= batch_bytes
-                read += [record.value for record in found]
-                assert source.position == len(read)
-        await source.close()
-    assert read == values
 
 
 class LoadingCoordinator:
@@ -128,10 +102,6 @@ class EmptyConsumer:
         return None if self._times is None else next(self._times)
 
 
-SILENT_SOON = Connection("localhost:1", call_timeout=0.05)
-"""A broker must have answered within 50 ms."""
-
-
 async def _fetch_until_it_fails(source: KafkaSource) -> None:
     async with asyncio.timeout(60):
         while True:
@@ -140,9 +110,39 @@ async def _fetch_until_it_fails(source: KafkaSource) -> None:
 
 async def test_silence_of_the_broker_is_no_end_of_the_input() -> None:
     """Finding nothing is progress only where the broker says so: else a worker without a broker would look healthy."""
-    silent = KafkaSource(EmptyConsumer(answers=False), TopicPartition("topic", 0), 0, SILENT_SOON)
+    silent = KafkaSource(
+        EmptyConsumer(answers=False), TopicPartition("topic", 0), 0, Connection("localhost:1", call_timeout=0.05)
+    )
     with pytest.raises(TransactionFailedError, match="no answer"):
         await _fetch_until_it_fails(silent)
-    idle = KafkaSource(EmptyConsumer(answers=True), TopicPartition("topic", 0), 0, SILENT_SOON)
+    idle = KafkaSource(
+        EmptyConsumer(answers=True), TopicPartition("topic", 0), 0, Connection("localhost:1", call_timeout=0.05)
+    )
     for _ in range(20):
         assert await idle.fetch(10, 0.01) == []
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_what_compresses_well_is_handed_out_in_bounded_batches(broker: str) -> None:
+    """Ten megabytes that came as some kilobytes are handed out a few at a time, each once and in order."""
+    topic, batch_bytes = f"compressed-{uuid.uuid4().hex[:8]}", 3_000_000
+    values = [b"%d" % number + bytes(1_000_000) for number in range(10)]
+    async with connect(Connection(broker, batch_bytes=batch_bytes)) as kafka:
+        await kafka.admin.create_topics([NewTopic(topic, 1, 1)])
+        await wait_until_known(kafka, topic)
+        producer = AIOKafkaProducer(
+            bootstrap_servers=broker, compression_type="gzip", max_batch_size=2**25, max_request_size=2**25
+        )
+        await producer.start()
+        await asyncio.gather(*[await producer.send(topic, value) for value in values])
+        await producer.stop()
+        source = await kafka.source(topic, 0, 0)
+        read: list[bytes | None] = []
+        async with asyncio.timeout(60):
+            while len(read) < len(values):
+                found = await source.fetch(1000, 0.2)
+                assert sum(len(record.value or b"") for record in found) <= batch_bytes
+                read += [record.value for record in found]
+                assert source.position == len(read)
+        await source.close()
+    assert read == values

@@ -179,6 +179,17 @@ async def test_a_failed_transaction_loses_and_repeats_nothing(place: str, faults
     assert run.watcher.failures == sum(fault is not None for fault in faults)
 
 
+async def test_what_a_new_owner_has_trimmed_is_no_loss() -> None:
+    """An owner that slept finds its place deleted: it begins again from what is committed, and refuses nothing."""
+    run = await _prepared(VALUES)
+    async with run.loop.session() as slept:
+        await run.loop.run(run.watcher.stop)
+        await run.broker.delete_before("in", 0, len(VALUES))
+        with pytest.raises(TransactionFailedError):
+            await slept.step(0)
+    assert run.output == VALUES
+
+
 async def test_what_did_not_commit_is_not_applied() -> None:
     """While a commit fails the state stands where the last commit left it."""
     run = await _prepared(VALUES)
@@ -379,8 +390,12 @@ async def test_each_failure_is_told_with_its_reason() -> None:
 
 async def test_refused_logs_end_the_loop() -> None:
     """What a stage refuses to go on with is no passing failure: it ends the loop."""
-    run = await _prepared(VALUES)
-    await run.broker.delete_before("in", 0, 3)
+
+    class Refusing(Copier):
+        async def open(self, committed: int | None) -> int:
+            raise LogRefusedError(f"articles were deleted unread after {committed}")
+
+    run = await _prepared(VALUES, processor=Refusing)
     with pytest.raises(LogRefusedError):
         await run.loop.run(run.watcher.stop)
     assert run.output == []
