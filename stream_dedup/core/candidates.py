@@ -13,9 +13,9 @@ from stream_dedup.core.index import Hits, OpenRun, Run
 
 Similarity: TypeAlias = Callable[[NDArray[np.uint8], NDArray[np.uint8]], NDArray[np.float64]]
 """Estimates the Jaccard similarity of n pairs of signatures: (n, SIGNATURE_BYTES) twice -> (n,), 0 to 1."""
-PAIRS_AT_ONCE = 1 << 16
+ESTIMATES_AT_ONCE = 1 << 16
 """Bound on the pairs whose signatures are gathered in one step: 8 MB."""
-ROWS_AT_ONCE = 1024
+QUERIES_AT_ONCE = 1024
 """Bound on the articles that are compared with their whole batch in one step."""
 
 
@@ -148,16 +148,16 @@ def find_candidates(
 
 def _same_in_batch(batch: Entries) -> Iterator[Hits]:
     """Each article with those before it that have the same digest."""
-    for first in range(0, len(batch), ROWS_AT_ONCE):
-        rows = slice(first, first + ROWS_AT_ONCE)
+    for first in range(0, len(batch), QUERIES_AT_ONCE):
+        rows = slice(first, first + QUERIES_AT_ONCE)
         for hits in OpenRun(batch).same(batch.fingerprints[rows], batch.digests[rows]):
             yield _earlier(hits, first)
 
 
 def _near_in_batch(batch: Entries, radius: int) -> Iterator[Hits]:
     """Each article with those before it that are within the radius."""
-    for first in range(0, len(batch), ROWS_AT_ONCE):
-        for hits in OpenRun(batch).near(batch.fingerprints[first : first + ROWS_AT_ONCE], radius):
+    for first in range(0, len(batch), QUERIES_AT_ONCE):
+        for hits in OpenRun(batch).near(batch.fingerprints[first : first + QUERIES_AT_ONCE], radius):
             yield _earlier(hits, first)
 
 
@@ -172,8 +172,8 @@ def _verified(hits: Hits, batch: Entries, criterion: Criterion) -> tuple[Hits, N
     differing = (batch.digests[hits.queries] != hits.entries.digests[hits.rows]).any(axis=1)
     hits = hits.where(differing)
     estimates = np.empty(len(hits.rows), np.float64)
-    for first in range(0, len(hits.rows), PAIRS_AT_ONCE):
-        portion = slice(first, first + PAIRS_AT_ONCE)
+    for first in range(0, len(hits.rows), ESTIMATES_AT_ONCE):
+        portion = slice(first, first + ESTIMATES_AT_ONCE)
         estimates[portion] = criterion.similarity(
             batch.signatures[hits.queries[portion]], hits.entries.signatures[hits.rows[portion]]
         )

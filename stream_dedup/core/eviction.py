@@ -8,7 +8,7 @@ import numpy as np
 
 from stream_dedup.core.delta import Entries
 
-ROWS_AT_ONCE = 4096
+TIMES_AT_ONCE = 4096
 """Rows that are looked at in one step for the oldest live entries."""
 
 
@@ -89,7 +89,7 @@ def _in_order(parts: Sequence[Entries], horizon: int, evicted_below: int) -> Ite
     """(sequence, time) of one scheme's live entries, ascending."""
     for entries in parts:
         standing = int(np.searchsorted(entries.sequences, evicted_below))
-        for first in range(standing, len(entries), ROWS_AT_ONCE):
-            times = entries.times[first : first + ROWS_AT_ONCE]
+        for first in range(standing, len(entries), TIMES_AT_ONCE):
+            times = entries.times[first : first + TIMES_AT_ONCE]
             rows = np.flatnonzero(times > horizon)
             yield from zip(entries.sequences[first + rows].tolist(), times[rows].tolist(), strict=True)

@@ -152,7 +152,7 @@ def _sequences(delta: Delta) -> list[int]:
 
 def test_any_history_is_decided_as_the_oracle_does() -> None:
     """Whatever comes in whatever batches, with restarts in between, the verdicts are those of the plain rules."""
-    with patch("stream_dedup.core.index.OPEN_ENTRIES", 3), patch("stream_dedup.core.candidates.ROWS_AT_ONCE", 5):
+    with patch("stream_dedup.core.index.OPEN_ENTRIES", 3), patch("stream_dedup.core.candidates.QUERIES_AT_ONCE", 5):
         run_state_machine_as_test(
             DecidingMachine,
             settings=settings(
