@@ -32,6 +32,11 @@ class Metrics:
         self._unparsable = Counter(
             "stream_dedup_event_time_unparsable", "Articles whose time field could not be read.", registry=registry
         )
+        self._truncated = Counter(
+            "stream_dedup_candidates_truncated",
+            "Articles that had more near entries than are verified.",
+            registry=registry,
+        )
         self._lags: dict[Stage, dict[int, int]] = {stage: {} for stage in Stage}
         for stage in Stage:
             self._records.labels(stage)
@@ -56,6 +61,7 @@ class Metrics:
         self._records.labels(batch.stage).inc(batch.records)
         self._seconds.labels(batch.stage).inc(batch.seconds)
         self._unparsable.inc(batch.unparsable_times)
+        self._truncated.inc(batch.truncated)
         for (verdict, kind), articles in batch.verdicts.items():
             self._articles.labels(verdict, kind).inc(articles)
 

@@ -17,6 +17,11 @@ ESTIMATES_AT_ONCE = 1 << 16
 """Bound on the pairs whose signatures are gathered in one step: 8 MB."""
 QUERIES_AT_ONCE = 1024
 """Bound on the articles that are compared with their whole batch in one step."""
+MAX_VERIFIED = 200
+"""Near entries that are verified for one article at most. Of real news no article has a tenth as many, while whoever
+shuffles one text's words makes entries of one fingerprint by thousands, each of which would make the next dearer."""
+HITS_AT_ONCE = 1 << 20
+"""Bound on the near pairs of one run that wait to be cut to the nearest: 17 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +95,14 @@ class Candidates:
     distances: NDArray[np.uint8]
     similarities: NDArray[np.float64]
     exact: NDArray[np.bool_]
+    sequences: NDArray[np.int64]
+    threshold: float
 
-    def of(self, query: int, kept: NDArray[np.bool_], evicted_below: int) -> list[Candidate]:
-        """The candidates of one article that are kept and not evicted.
+    def of(self, query: int, kept: NDArray[np.bool_], evicted_below: int) -> tuple[list[Candidate], bool]:
+        """The candidates of one article that are kept and not evicted, and whether some were left out.
+
+        Of the entries that are near but not exact only the MAX_VERIFIED nearest by (distance, sequence) count, whether
+        they reach the threshold or not: so it depends on nothing but what stands in the index.
 
         Args:
             query: the article's row in the batch.
@@ -101,22 +111,28 @@ class Candidates:
         """
         first, last = self.offsets[query], self.offsets[query + 1]
         if first == last:
-            return []
+            return [], False
         part, row = self.part[first:last], self.row[first:last]
         of_batch = part == len(self.parts) - 1
         standing = ~of_batch
         standing[of_batch] = kept[row[of_batch]]
-        found = [
-            Candidate(
-                entries=self.parts[int(part[i])],
-                row=int(row[i]),
-                distance=int(self.distances[first + i]),
-                similarity=float(self.similarities[first + i]),
-                exact=bool(self.exact[first + i]),
-            )
-            for i in np.flatnonzero(standing).tolist()
-        ]
-        return [candidate for candidate in found if candidate.sequence >= evicted_below]
+        standing &= self.sequences[first:last] >= evicted_below
+        near = first + np.flatnonzero(standing & ~self.exact[first:last])
+        crowded = len(near) > MAX_VERIFIED
+        if crowded:
+            near = near[np.lexsort((self.sequences[near], self.distances[near]))[:MAX_VERIFIED]]
+        near = near[self.similarities[near] >= self.threshold]
+        exact = first + np.flatnonzero(standing & self.exact[first:last])
+        return [self._candidate(place) for place in (*exact.tolist(), *near.tolist())], crowded
+
+    def _candidate(self, place: int) -> Candidate:
+        return Candidate(
+            entries=self.parts[int(self.part[place])],
+            row=int(self.row[place]),
+            distance=int(self.distances[place]),
+            similarity=float(self.similarities[place]),
+            exact=bool(self.exact[place]),
+        )
 
 
 def find_candidates(
@@ -125,6 +141,8 @@ def find_candidates(
     criterion: Criterion,
     horizons: NDArray[np.int64],
     evicted_below: int,
+    *,
+    evictable: int,
 ) -> Candidates:
     """All live candidates of a batch's articles: in the runs, and earlier in the batch, should they be kept.
 
@@ -134,16 +152,51 @@ def find_candidates(
         criterion: what makes an entry a candidate.
         horizons: for each row of the batch, the event time that a live entry is above.
         evicted_below: entries with a lower sequence have left before the batch.
+        evictable: how many entries may leave while the batch is decided, at most.
     """
     same = chain(*(run.same(batch.fingerprints, batch.digests) for run in runs), _same_in_batch(batch))
-    near = chain(
-        *(run.near(batch.fingerprints, criterion.radius) for run in runs), _near_in_batch(batch, criterion.radius)
-    )
+
+    def other(portions: Iterator[Hits]) -> Iterator[Hits]:
+        return (_other_texts(hits.live(horizons, evicted_below), batch) for hits in portions)
+
+    # As many as are verified once those have left that may, and one more to tell that there are more.
+    most = MAX_VERIFIED + evictable + 1
+    indexed = (_nearest(other(run.near(batch.fingerprints, criterion.radius)), most) for run in runs)
+    near = [*chain(*indexed), *other(_near_in_batch(batch, criterion.radius))]
+    crowded = np.bincount(np.concatenate([hits.queries for hits in near]), minlength=len(batch)) > MAX_VERIFIED
     return _sorted_by_article(
         batch,
         same=[hits.live(horizons, evicted_below) for hits in same],
-        near=[_verified(hits.live(horizons, evicted_below), batch, criterion) for hits in near],
+        near=[_estimated(hits, batch, criterion, crowded) for hits in near],
+        threshold=criterion.threshold,
     )
+
+
+def _other_texts(hits: Hits, batch: Entries) -> Hits:
+    """The pairs of different digests; equal ones are left to the exact pairs."""
+    return hits.where((batch.digests[hits.queries] != hits.entries.digests[hits.rows]).any(axis=1))
+
+
+def _nearest(portions: Iterator[Hits], most: int) -> list[Hits]:
+    """For each article so many pairs of a run at most, the nearest by (distance, sequence)."""
+    waiting: list[Hits] = []
+    for hits in portions:
+        waiting.append(hits)
+        if sum(len(one.rows) for one in waiting) > HITS_AT_ONCE:
+            waiting = [_cut(waiting, most)]
+    return [_cut(waiting, most)] if sum(len(one.rows) for one in waiting) > most else waiting
+
+
+def _cut(portions: Sequence[Hits], most: int) -> Hits:
+    """Rows of a run are in order of sequence, so one sort of numbers made of (query, distance, row) does it."""
+    keys = np.concatenate([hits.queries << 40 | hits.distances.astype(np.int64) << 32 | hits.rows for hits in portions])
+    keys.sort()
+    queries = keys >> 40
+    counts = np.bincount(queries)
+    rank = np.arange(len(keys)) - (np.cumsum(counts) - counts)[queries]
+    keys = keys[rank < most]
+    distances = (keys >> 32 & 0xFF).astype(np.uint8)
+    return Hits(portions[0].entries, keys >> 40, keys & 0xFFFFFFFF, distances)
 
 
 def _same_in_batch(batch: Entries) -> Iterator[Hits]:
@@ -167,22 +220,22 @@ def _earlier(hits: Hits, first: int) -> Hits:
     return Hits(hits.entries, queries, hits.rows, hits.distances).where(hits.rows < queries)
 
 
-def _verified(hits: Hits, batch: Entries, criterion: Criterion) -> tuple[Hits, NDArray[np.float64]]:
-    """The near pairs that reach the threshold, with their similarity; equal digests are left to the exact pairs."""
-    differing = (batch.digests[hits.queries] != hits.entries.digests[hits.rows]).any(axis=1)
-    hits = hits.where(differing)
+def _estimated(
+    hits: Hits, batch: Entries, criterion: Criterion, crowded: NDArray[np.bool_]
+) -> tuple[Hits, NDArray[np.float64]]:
+    """The near pairs that reach the threshold, or whose article has so many that they are counted; with similarity."""
     estimates = np.empty(len(hits.rows), np.float64)
     for first in range(0, len(hits.rows), ESTIMATES_AT_ONCE):
         portion = slice(first, first + ESTIMATES_AT_ONCE)
         estimates[portion] = criterion.similarity(
             batch.signatures[hits.queries[portion]], hits.entries.signatures[hits.rows[portion]]
         )
-    reached = estimates >= criterion.threshold
-    return hits.where(reached), estimates[reached]
+    wanted = (estimates >= criterion.threshold) | crowded[hits.queries]
+    return hits.where(wanted), estimates[wanted]
 
 
 def _sorted_by_article(
-    batch: Entries, same: Sequence[Hits], near: Sequence[tuple[Hits, NDArray[np.float64]]]
+    batch: Entries, same: Sequence[Hits], near: Sequence[tuple[Hits, NDArray[np.float64]]], threshold: float
 ) -> Candidates:
     """Bring exact pairs (similarity 1) and near ones together, sorted by the batch's rows."""
     every = [*((hits, np.ones(len(hits.rows)), True) for hits in same), *((*pair, False) for pair in near)]
@@ -199,4 +252,6 @@ def _sorted_by_article(
         distances=np.concatenate([hits.distances for hits, _, _ in every])[order],
         similarities=np.concatenate([similarities for _, similarities, _ in every])[order],
         exact=np.concatenate([np.full(len(hits.rows), exact) for hits, _, exact in every])[order],
+        sequences=np.concatenate([hits.entries.sequences[hits.rows] for hits, _, _ in every])[order],
+        threshold=threshold,
     )

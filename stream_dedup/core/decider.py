@@ -70,6 +70,8 @@ class Decision:
     judgements: tuple[Judgement, ...]
     """In the order of the submissions."""
     delta: Delta
+    truncated: int
+    """Articles that had more near entries than are verified: somebody floods the index with variants of one text."""
 
 
 class Decider:
@@ -138,7 +140,7 @@ class Decider:
             evicted_below=judge.occupancy.evicted_below,
             rules=self.rules.hash64(),
         )
-        return Decision(judgements, delta)
+        return Decision(judgements, delta, judge.truncated)
 
     def apply(self, delta: Delta) -> None:
         """Change the state by one committed delta.
@@ -198,6 +200,7 @@ class Decider:
             self._criterion,
             np.array(horizons, np.int64)[batch.sequences - self._sequence],
             self._evicted_below,
+            evictable=max(0, len(self) + len(horizons) - self.rules.max_entries),
         )
         return Comparison(batch, candidates)
 

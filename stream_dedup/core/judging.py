@@ -49,6 +49,8 @@ class Judge:
             comparisons: by scheme, what the articles are compared with.
         """
         self.occupancy = occupancy
+        self.truncated = 0
+        """Articles that had more near entries than are verified."""
         self._comparisons = comparisons
         self._keeping = keeping
         self._vetoing = vetoing
@@ -64,7 +66,8 @@ class Judge:
         comparison = self._comparisons[sketch.scheme]
         row = comparison.next_row
         comparison.next_row += 1
-        candidates = comparison.candidates.of(row, comparison.kept, self.occupancy.evicted_below)
+        candidates, crowded = comparison.candidates.of(row, comparison.kept, self.occupancy.evicted_below)
+        self.truncated += crowded
         position = comparison.positions[row]
         others = [candidate for candidate in candidates if candidate.position != position]
         original, veto = self._original(submission.id, sketch.facts, others)

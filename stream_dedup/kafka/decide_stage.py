@@ -169,7 +169,7 @@ class DecideStage:
         messages.append(Message(self._outputs.changelog, 0, now, None, encode_delta(decision.delta)))
         messages.append(Message(self._outputs.statistics, 0, now, None, statistics.encode()))
         unparsable = sum(handover.time_unparsable for handover in handovers)
-        return DecidedBatch(messages, count_kinds(counted), unparsable, delta=decision.delta)
+        return DecidedBatch(messages, count_kinds(counted), unparsable, decision.truncated, delta=decision.delta)
 
     def _output(self, record: Record, handover: Handover, judgement: Judgement) -> Message:
         topic = self._outputs.routes[judgement.kind]

@@ -39,6 +39,7 @@ class Batch:
     messages: Sequence[Message]
     verdicts: Mapping[tuple[Verdict, Kind], int] = field(default_factory=dict)
     unparsable_times: int = 0
+    truncated: int = 0
 
 
 B = TypeVar("B", bound=Batch)
@@ -235,7 +236,9 @@ class PartitionLoop(Generic[B]):
         width.widen()
         seconds = self._monotonic() - begun
         self._observer.committed(
-            CommittedBatch(stage, partition, len(records), seconds, batch.verdicts, batch.unparsable_times)
+            CommittedBatch(
+                stage, partition, len(records), seconds, batch.verdicts, batch.unparsable_times, batch.truncated
+            )
         )
         self._observer.lag(stage, partition, source.waiting)
         await self._processor.tidy()

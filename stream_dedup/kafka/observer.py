@@ -32,6 +32,8 @@ class CommittedBatch:
     """Articles by what was decided; only the decide stage has them."""
     unparsable_times: int = 0
     """Articles whose configured time field could not be read, so that the record's timestamp served."""
+    truncated: int = 0
+    """Articles that had more near entries than are verified; only the decide stage has them."""
 
 
 class Observer(Protocol):

@@ -74,7 +74,7 @@ def report(observer: Observer) -> None:
     observer.lag(Stage.FINGERPRINT, 2, 1000)  # not owned
     verdicts = {(Verdict.UNIQUE, Kind.NEW): 2, (Verdict.DUPLICATE, Kind.NEAR): 1}
     observer.committed(CommittedBatch(Stage.FINGERPRINT, 0, records=3, seconds=0.5, unparsable_times=1))
-    observer.committed(CommittedBatch(Stage.DECIDE, 0, records=3, seconds=0.25, verdicts=verdicts))
+    observer.committed(CommittedBatch(Stage.DECIDE, 0, records=3, seconds=0.25, verdicts=verdicts, truncated=2))
     observer.failed(Stage.DECIDE, 0)
     observer.index_entries(2)
     observer.progressed(Stage.DECIDE, 0)
@@ -92,6 +92,7 @@ stream_dedup_lag_records{stage="fingerprint"} 11.0
 stream_dedup_lag_records{stage="decide"} 0.0
 stream_dedup_index_entries 2.0
 stream_dedup_event_time_unparsable_total 1.0
+stream_dedup_candidates_truncated_total 2.0
 stream_dedup_progress_age_seconds{stage="decide"} 3.0
 stream_dedup_duplicate_rate NaN
 """

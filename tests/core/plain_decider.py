@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from stream_dedup.core.candidates import MAX_VERIFIED
 from stream_dedup.core.decider import Rules
 from stream_dedup.core.sketch import Sketch, Submission
 from stream_dedup.core.verdict import VERDICT_OF, FactKind, Judgement, Kind, Original, Replaced, Verdict, Veto
@@ -28,6 +29,9 @@ class PlainDecider:
     ever_kept: list[int] = field(default_factory=list)
     """Sequences of all that was kept, whatever has become of it."""
     times: list[int] = field(default_factory=list)
+    max_verified: int = MAX_VERIFIED
+    truncated: int = 0
+    """Articles with more near entries than are verified."""
     sequence: int = 0
 
     def judge(self, article: Submission) -> Judgement:
@@ -52,8 +56,9 @@ class PlainDecider:
         others = [entry for entry in same_scheme if entry.article.position != article.position]
         own = [entry for entry in same_scheme if entry.article.position == article.position]
         exact = [self._evidence(sketch, entry) for entry in others if entry.sketch.digest == sketch.digest]
-        near = [self._evidence(sketch, entry) for entry in others if entry.sketch.digest != sketch.digest]
-        near = [one for one in near if one.distance <= self.rules.radius and one.similarity >= self.rules.threshold]
+        near = self._nearest(sketch, same_scheme)
+        near = [one for one in near if one.sequence in {entry.sequence for entry in others}]
+        near = [one for one in near if one.similarity >= self.rules.threshold]
         vetoed = [one for one in near if self._vetoed(article, sketch, one)]
         near = [one for one in near if one not in vetoed]
         exact, near, vetoed = (
@@ -70,6 +75,13 @@ class PlainDecider:
             self.ever_kept.append(sequence)
             self.kept = self.kept[-self.rules.max_entries :]
         return Judgement(sequence, kind, Verdict.UNIQUE if kept else VERDICT_OF[kind], best[0] if best else None, veto)
+
+    def _nearest(self, sketch: Sketch, entries: list[Kept]) -> list[Original]:
+        """Those within the radius that are another text; not more than are verified."""
+        near = [self._evidence(sketch, entry) for entry in entries if entry.sketch.digest != sketch.digest]
+        near = [one for one in near if one.distance <= self.rules.radius]
+        self.truncated += len(near) > self.max_verified
+        return sorted(near, key=lambda one: (one.distance, one.sequence))[: self.max_verified]
 
     def _vetoed(self, article: Submission, sketch: Sketch, original: Original) -> bool:
         """Handmade articles have one fact or none; two that have another each are apart."""

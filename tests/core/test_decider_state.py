@@ -14,6 +14,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from stream_dedup.core.candidates import MAX_VERIFIED
 from stream_dedup.core.decider import Decider, Rules
 from stream_dedup.core.delta import Delta
 from stream_dedup.core.sketch import SetAside, Sketch, Submission
@@ -59,13 +60,15 @@ BATCHES = st.lists(ARTICLES, max_size=14)
 class DecidingMachine(RuleBasedStateMachine):
     """Feeds the decider batches, a second one single articles, and the oracle the same; all must agree."""
 
+    max_verified = MAX_VERIFIED
+
     @initialize(rules=RULES)
     def start(self, rules: Rules) -> None:
         """Three deciders under the same rules, nothing kept."""
         self.deciding_rules = rules
         self.decider = Decider(rules, equal_bytes)
         self.one_by_one = Decider(rules, equal_bytes)
-        self.oracle = PlainDecider(rules)
+        self.oracle = PlainDecider(rules, max_verified=self.max_verified)
         self.deltas: list[Delta] = []
         self.submitted: list[Submission] = []
         self.now = 1000
@@ -79,8 +82,9 @@ class DecidingMachine(RuleBasedStateMachine):
 
     def _submit(self, submissions: list[Submission]) -> None:
         decision = self.decider.decide(submissions, self.decider.position + len(submissions))
-        kept_before = len(self.oracle.ever_kept)
+        kept_before, truncated_before = len(self.oracle.ever_kept), self.oracle.truncated
         assert list(decision.judgements) == [self.oracle.judge(article) for article in submissions]
+        assert decision.truncated == self.oracle.truncated - truncated_before
         assert _sequences(decision.delta) == self.oracle.ever_kept[kept_before:]
         self.decider.apply(decision.delta)
         self.deltas.append(decision.delta)
@@ -159,3 +163,44 @@ def test_any_history_is_decided_as_the_oracle_does() -> None:
                 max_examples=100, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
             ),
         )
+
+
+class FloodedMachine(DecidingMachine):
+    """The same where only the two nearest are verified, so that a few articles make a flood."""
+
+    max_verified = 2
+
+
+def test_a_flood_is_decided_as_the_oracle_does() -> None:
+    """Which entries are verified depends on what stands in the index, not on batches, runs, evictions or restarts."""
+    with (
+        patch("stream_dedup.core.index.OPEN_ENTRIES", 3),
+        patch("stream_dedup.core.candidates.QUERIES_AT_ONCE", 5),
+        patch("stream_dedup.core.candidates.HITS_AT_ONCE", 4),
+        patch("stream_dedup.core.candidates.MAX_VERIFIED", FloodedMachine.max_verified),
+    ):
+        run_state_machine_as_test(
+            FloodedMachine,
+            settings=settings(
+                max_examples=100, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+            ),
+        )
+
+
+def test_what_leaves_within_a_batch_makes_room_for_those_behind() -> None:
+    """Two of four near entries leave before the last article: the fourth is then one of the two that are verified."""
+    rules = Rules(radius=3, threshold=0.5, window=None, max_entries=4, keep_revisions=False, vetoes=False)
+    flood = [sketch(1, 0, 40), sketch(1, 1, 64), sketch(1, 2, 50), sketch(1, 3, 0)]
+    flood = [replace(one, signature=bytes([number]) * 64) for number, one in enumerate(flood)]
+    last = replace(sketch(1, 0, 1), signature=flood[3].signature)
+    articles = [
+        Submission(f"raw-0-{place}", f"raw-0-{place}", 0, content)
+        for place, content in enumerate([*flood, sketch(2), sketch(3), last])
+    ]
+    with patch("stream_dedup.core.candidates.MAX_VERIFIED", 2):
+        decider = Decider(rules, equal_bytes)
+        decider.apply(decider.decide(articles[:4], 4).delta)
+        judgements = decider.decide(articles[4:], 7).judgements
+    oracle = PlainDecider(rules, max_verified=2)
+    assert list(judgements) == [oracle.judge(article) for article in articles][4:]
+    assert judgements[-1].kind is Kind.NEAR

@@ -369,6 +369,19 @@ def test_trimming_keeps_what_a_restart_needs(driver: StreamDriver) -> None:
     assert driver.decide_stage.decider.digest() == before
 
 
+def test_a_flood_is_counted(driver: StreamDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch says how many of its articles had more near entries than are verified."""
+    monkeypatch.setattr("stream_dedup.core.candidates.MAX_VERIFIED", 0)
+    driver.pipe(_article(NEWS))
+    driver.read()
+    stage = driver.decide_stage
+    driver.pipe(_article(NEAR, id="b"))
+    driver.read()
+    record = driver.broker.log(FINGERPRINTED, 0).records[-1]
+    assert stage.process([record, record]).truncated == 2
+    assert stage.process([record]).truncated == 1
+
+
 def test_marks_of_the_changelog_are_far_apart(driver: StreamDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     """One after so many records, not one a round: a year's window would hold millions of them."""
     marks = []
