@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from stream_dedup.app.cli import run_cli
+from stream_dedup.errors import SettingsError
 
 STORY = (
     "Heavy rain flooded the valley on Monday and hundreds of people had to leave their homes, officials said. The "
@@ -66,3 +67,23 @@ def test_a_window_without_times_is_said_to_be_without_effect(
     """An option that can do nothing is not taken in silence."""
     assert run_cli(["dedup", "--window", "72h", write(tmp_path / "a", {"text": STORY})]) == 0
     assert "no effect without --time-field" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["strict", "balanced", "thorough", "full-tf", "tfidf-top20", "minhash"])
+def test_every_profile_finds_a_copy(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """Whatever the profile, an edited copy is near and another story new."""
+    file = write(tmp_path / "a", {"text": STORY}, {"text": OTHER}, {"text": STORY + " More soon."})
+    assert run_cli(["dedup", "--profile", name, file]) == 0
+    assert [json.loads(line)["kind"] for line in capsys.readouterr().out.splitlines()] == ["new", "new", "near"]
+
+
+def test_radius_and_threshold_can_be_overridden(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A copy that the profile finds is new at a threshold that it does not reach; a wrong radius is refused."""
+    file = write(tmp_path / "a", {"text": STORY}, {"text": STORY.replace("Nobody", "No one") + " More soon."})
+    kinds = []
+    for options in (["--radius", "7"], ["--radius", "7", "--threshold", "0.99"]):
+        assert run_cli(["dedup", *options, file]) == 0
+        kinds.append(json.loads(capsys.readouterr().out.splitlines()[-1])["kind"])
+    assert kinds == ["near", "new"]
+    assert run_cli(["dedup", "--profile", "minhash", "--radius", "1", file]) == SettingsError.exit_code
+    assert "equal bands" in capsys.readouterr().err
