@@ -125,8 +125,8 @@ PROFILES: Mapping[str, ProfileData] = {
 """All profiles by name."""
 PROBE_HASHES: Mapping[str, int] = {
     "news-tf.1+rjieba-0.2.2": 0x573002F1186BE169,
-    "news-wide.1x1+rjieba-0.2.2": 0x673F5964570D7F38,
-    "news-wide.1x3+rjieba-0.2.2": 0xFB76D0FF0B6F1710,
+    "news-wide.1x1+rjieba-0.2.2": 0x7E79A30B496028CB,
+    "news-wide.1x3+rjieba-0.2.2": 0x21B04C7E1E3E94B4,
     "full-tf.1+rjieba-0.2.2": 0x51C8060044C5092E,
     "tfidf-top20.1+rjieba-0.2.2": 0xF86302DD9567E52A,
     "minhash.1-25x5+rjieba-0.2.2": 0xE07D69B6918106EC,

@@ -38,7 +38,7 @@ MEMORY = HashMemory(xxh3(0))
         (weights.weigh_unspaced_widely, "降息", 256, 16 * 2**11),
         (weights.weigh_unspaced_widely, "的", 256, round(16 * 2**11 / (1 + 318825 / 200_000))),
         (weights.weigh_spaced_widely, "rates", 256, 16 * 2**7),
-        (weights.weigh_spaced_widely, "25", 1, 48),
+        (weights.weigh_spaced_widely, "25", 1, 32),
     ],
 )
 def test_weights(weigh: Weigh, word: str, count: int, weight: int) -> None:
