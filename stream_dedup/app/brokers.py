@@ -17,7 +17,8 @@ from stream_dedup.app.settings import Settings
 from stream_dedup.kafka import kafka_jars
 from stream_dedup.kafka.client import KafkaBroker, connect
 from stream_dedup.kafka.local_broker import LocalBroker, local_broker
-from stream_dedup.kafka.topics import check_topics, create_topics
+from stream_dedup.kafka.topic_checks import check_topics
+from stream_dedup.kafka.topics import create_topics
 
 USUAL_PORT = 9092
 """Kafka's, which all commands try when they are not told another."""
@@ -46,7 +47,7 @@ def make_topics(settings: Settings) -> None:
     async def main() -> None:
         async with connect(connection_of(settings)) as broker:
             made = await ensure_topics(broker, settings, settings.article_topics + settings.internal_topics)
-            await check_topics(broker, topics_of(settings))
+            await check_topics(broker, topics_of(settings), settings.batch_records)
         for topic in settings.article_topics + settings.internal_topics:
             click.echo(f"{topic}: {'made' if topic in made else 'was there'}")
 
@@ -61,6 +62,7 @@ async def ensure_topics(broker: KafkaBroker, settings: Settings, names: tuple[st
         topics_of(settings),
         partitions=settings.raw_partitions,
         replication=settings.replication_factor,
+        batch_records=settings.batch_records,
     )
 
 

@@ -25,7 +25,7 @@ from stream_dedup.app.worker_processes import Child, supervise
 from stream_dedup.kafka.client import connect
 from stream_dedup.kafka.connection import without_aiokafkas_futures
 from stream_dedup.kafka.local_broker import LocalBroker
-from stream_dedup.kafka.topics import check_topics
+from stream_dedup.kafka.topic_checks import check_topics
 
 
 def run_workers(settings: Settings, workers: int, *, embedded: bool) -> int:
@@ -81,7 +81,7 @@ async def work(settings: Settings) -> None:
     attempts = 1 if "web_port" in settings.model_fields_set else PORTS_TRIED
     async with connect(connection_of(settings)) as broker:
         await ensure_topics(broker, settings, settings.internal_topics)
-        await check_topics(broker, topics_of(settings))
+        await check_topics(broker, topics_of(settings), settings.batch_records)
         with bind(settings.web_host, settings.web_port, attempts=attempts) as listening:
             plan = WorkerPlan(
                 group=settings.group,

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from stream_dedup.app.setting_types import (
+    DEFAULT_PROFILE,
     MAX_PORT,
     Addresses,
     Duration,
@@ -16,6 +17,7 @@ from stream_dedup.app.setting_types import (
     FieldPath,
     FieldPaths,
     GroupName,
+    ProfileName,
     Route,
     Routes,
     TopicName,
@@ -50,7 +52,17 @@ class Settings(BaseSettings):
     )
     index_topic: TopicName = Field("stream-dedup.index", description="Internal topic that the index is restored from.")
     statistics_topic: TopicName = Field("stream-dedup.statistics", description="Internal topic of figures.")
-    profile: Literal["strict"] = Field("strict", description="How near two articles must be: strict.")
+    profile: ProfileName = Field(
+        DEFAULT_PROFILE,
+        description="How near two articles must be: strict, balanced or thorough; or a known recipe: full-tf, "
+        "tfidf-top20 or minhash.",
+    )
+    radius: int | None = Field(
+        None, ge=0, le=7, description="Hamming distance in bits of near fingerprints; none: the profile's."
+    )
+    threshold: float | None = Field(
+        None, ge=0, le=1, description="Estimated Jaccard similarity of duplicates; none: the profile's."
+    )
     vetoes: bool = Field(
         default=True, description="Replaced numbers, dates or names keep a near article from being a duplicate."
     )
@@ -73,7 +85,9 @@ class Settings(BaseSettings):
         {}, description="Kinds that go to another output than their verdict's: unique, duplicates or rejected."
     )
     batch_records: int = Field(1000, ge=1, le=100_000, description="Records in one transaction at most.")
-    batch_bytes: int = Field(8_000_000, ge=1024, le=1_000_000_000, description="Bytes read for one transaction.")
+    batch_bytes: int = Field(
+        8_000_000, ge=1024, le=1_000_000_000, description="Bytes of records in one transaction at most."
+    )
     batch_wait: Duration = Field(timedelta(milliseconds=50), description="How long a batch waits for its first record.")
     session_timeout: Duration = Field(
         timedelta(seconds=10),

@@ -157,7 +157,8 @@ class Decider:
         self._evicted_below = delta.evicted_below
         horizon = self._clock.horizon(self.rules.window)
         for entries in delta.entries:
-            index = self._indices.setdefault(entries.scheme, Index(entries.scheme, entries.fingerprints.shape[1]))
+            new = Index(entries.scheme, entries.fingerprints.shape[1], self.rules.radius)
+            index = self._indices.setdefault(entries.scheme, new)
             index.insert(entries, horizon, self._evicted_below)
         for index in self._indices.values():
             index.drop_dead_runs(horizon, self._evicted_below)

@@ -194,9 +194,11 @@ async def _send_partition(producer: AIOKafkaProducer, topic: str, partition: int
             if not _append(builder, message):
                 raise TransactionFailedError(f"an empty record batch for {topic}-{partition} took no message")
     deliveries.append((builder.record_count(), await _send(producer, builder, topic, partition)))
+    # Waited for, not gathered: a cancelled gather would cancel futures that aiokafka still counts on.
+    await asyncio.wait([delivery for _, delivery in deliveries])
     written = end = 0
     for count, delivery in deliveries:
-        sent = await delivery
+        sent = delivery.result()
         if sent is None or sent.offset < 0:
             raise TransactionFailedError(
                 f"a record batch for {topic}-{partition} was sent empty, or nobody knows where"
@@ -219,7 +221,17 @@ def _append(builder: BatchBuilder, message: Message) -> bool:
 async def _send(
     producer: AIOKafkaProducer, builder: BatchBuilder, topic: str, partition: int
 ) -> "asyncio.Future[RecordMetadata | None]":
-    """Hand a record batch over; what it came to will be known later, None for one without records."""
+    """Hand a record batch over; what it came to will be known later, None for one without records.
+
+    A transaction fails with the first error, also while others are handed over: the rest count as seen.
+    """
     builder.close()
     future: asyncio.Future[RecordMetadata | None] = await producer.send_batch(builder, topic, partition=partition)
+    future.add_done_callback(_see)
     return future
+
+
+def _see(delivery: "asyncio.Future[RecordMetadata | None]") -> None:
+    """Ask how it ended: asyncio prints the traceback of a future that nobody asks."""
+    if not delivery.cancelled():
+        delivery.exception()
