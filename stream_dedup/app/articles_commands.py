@@ -1,11 +1,8 @@
-"""`stream-dedup publish`, `watch` and `dedup`: articles in, verdicts out."""
-
-from datetime import timedelta
+"""`stream-dedup publish` and `watch`: articles in, verdicts out."""
 
 import click
 
 from stream_dedup.app.options import config_option, option, read_settings, setting_option
-from stream_dedup.app.setting_types import parse_duration
 
 _ARTICLES = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
@@ -55,40 +52,3 @@ def watch(*, json: bool, from_start: bool, idle_exit: float | None) -> None:
     from stream_dedup.app.watch import watch_verdicts  # noqa: PLC0415 - aiokafka is for those who watch
 
     watch_verdicts(settings, as_json=json, from_start=from_start, idle_exit=idle_exit)
-
-
-class _Window(click.ParamType):
-    name = "duration"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        try:
-            return parse_duration(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-@click.command(short_help="Verdicts on files, without a broker.")
-@click.argument("files", type=_ARTICLES, nargs=-1, required=True, metavar="FILE...")
-@option(
-    "--window", type=_Window(), help="How long a kept article can be an original, such as 72h; without it for ever."
-)
-@setting_option("profile")
-@setting_option("radius")
-@setting_option("threshold")
-@setting_option("time_field")
-@config_option
-def dedup(*, files: tuple[str, ...], window: timedelta | None) -> None:
-    """Decide about the articles of files without a broker, and print one JSON object a line.
-
-    FILE has an article in each line, as JSON; .gz is read too, and - is the standard input. A bad line is printed as
-    rejected, the rest goes on, and the command ends with 1.
-
-    \b
-    Examples:
-      stream-dedup dedup articles.jsonl
-      stream-dedup dedup --window 72h --time-field published_at monday.jsonl tuesday.jsonl.gz
-    """
-    settings = read_settings()
-    from stream_dedup.app.dedup import dedup_files  # noqa: PLC0415 - dictionaries take a while to load
-
-    click.get_current_context().exit(dedup_files(settings, files, window))

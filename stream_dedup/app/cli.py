@@ -4,8 +4,10 @@ import sys
 
 import click
 
-from stream_dedup.app.articles_commands import dedup, publish, watch
+from stream_dedup.app.archive_commands import dedup, evaluate, tune
+from stream_dedup.app.articles_commands import publish, watch
 from stream_dedup.app.broker_commands import broker, topics
+from stream_dedup.app.compare_command import compare
 from stream_dedup.app.demo_command import demo
 from stream_dedup.app.options import option
 from stream_dedup.app.plain_text import plain
@@ -71,7 +73,7 @@ def cli(*, debug: bool) -> None:
     """
 
 
-for _command in (demo, run, broker, topics, publish, watch, dedup):
+for _command in (demo, run, broker, topics, publish, watch, dedup, compare, evaluate, tune):
     cli.add_command(_command)
 
 

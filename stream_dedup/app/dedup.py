@@ -1,99 +1,107 @@
-"""What `dedup` does: the verdicts on the articles of files, decided here and now without a broker."""
+"""What `dedup` does: the verdicts on an archive, its unique articles, or its groups of similar ones."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import asdict, dataclass
 from datetime import timedelta
-from itertools import islice
+from enum import StrEnum
+from pathlib import Path
 
 import click
 
+from stream_dedup.app.archive import decided
 from stream_dedup.app.connections import fields_of
-from stream_dedup.app.lines import read_lines
-from stream_dedup.app.setting_types import milliseconds
+from stream_dedup.app.formats import Format
+from stream_dedup.app.groups import similar_groups
+from stream_dedup.app.keep import Take, kept_articles
+from stream_dedup.app.plain_text import plain
+from stream_dedup.app.progress import progress
+from stream_dedup.app.rows import read_rows, stored_bytes
 from stream_dedup.app.settings import Settings
-from stream_dedup.app.stages import profile_of, rules_of
-from stream_dedup.app.verdict_line import VerdictLine, line_of_judgement
-from stream_dedup.core.article import Article, parse_article
-from stream_dedup.core.decider import Decider
-from stream_dedup.core.minhash import estimated_jaccard
-from stream_dedup.core.scheme import Scheme, check_recipe
-from stream_dedup.core.sketch import SetAside, Sketch, Submission
-from stream_dedup.core.verdict import Kind, Verdict
+from stream_dedup.app.tables import columns_of, table
+from stream_dedup.app.verdict_line import VerdictLine
+from stream_dedup.core.verdict import Verdict
 
-BATCH = 500
-"""Articles that are fingerprinted and decided at once; verdicts do not depend on it."""
 EXIT_REJECTED = 1
-NO_TIMES = "--window has no effect without --time-field: a line has no other time than what the article says"
+NO_TIMES = "--window has no effect without --time-field: a row has no other time than what the article says"
+REASONS_SHOWN = 10
+"""Rejected rows that are told of where they are not in the output."""
+PROGRESS_EVERY = 50
+"""Articles between two moves of the bar."""
+
+
+class Content(StrEnum):
+    """What is written."""
+
+    VERDICTS = "verdicts"
+    KEEP = "keep"
+    GROUPS = "groups"
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """One line as it was read."""
+class Job:
+    """What is asked of `dedup`."""
 
-    position: str
-    article: Article | SetAside
+    paths: Sequence[str]
+    form: Format | None
+    """None: what each path's ending tells."""
+    content: Content
+    output: Path | None
+    """None: the standard output."""
+    window: timedelta | None
+    processes: int
 
 
-def dedup_files(settings: Settings, paths: Sequence[str], window: timedelta | None) -> int:
-    """Print the verdict on every line; the exit code says whether any was rejected.
+def dedup_files(settings: Settings, job: Job) -> int:
+    """Decide about all rows and write what is asked for; the exit code says whether any was rejected.
 
     Raises:
         RecipeMismatchError: this machine's segmenter gives other words than the scheme's name promises.
+        StreamDedupError: a process was killed.
+        click.ClickException: a file cannot be read or written.
     """
-    if window is not None and settings.time_field is None:
+    if job.window is not None and settings.time_field is None:
         click.echo(NO_TIMES, err=True)
-    rejected = False
-    for line in decided(settings, paths, window):
-        click.echo(line.to_json())
-        rejected = rejected or line.verdict == Verdict.REJECTED
-    return EXIT_REJECTED if rejected else 0
+    counts = dict.fromkeys(Verdict, 0)
+    rows = read_rows(job.paths, job.form, settings.max_article_bytes)
+    outcomes = decided(settings, rows, job.window, job.processes)
+    with (
+        closing(outcomes),
+        _sink(settings, job) as take,
+        progress("dedup", stored_bytes(job.paths)) as show,
+    ):
+        for number, outcome in enumerate(outcomes, 1):
+            take(outcome)
+            verdict = Verdict(outcome.line.verdict)
+            counts[verdict] += 1
+            if verdict is Verdict.REJECTED and job.content is not Content.VERDICTS:
+                _tell_rejected(outcome.line, counts[verdict])
+            if number % PROGRESS_EVERY == 0:
+                show(number, outcome.row.read)
+    if job.output is not None or job.content is not Content.VERDICTS:
+        told = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
+        click.echo(f"{sum(counts.values()):,} articles: {told}", err=True)
+    return EXIT_REJECTED if counts[Verdict.REJECTED] else 0
 
 
-def decided(settings: Settings, paths: Sequence[str], window: timedelta | None) -> Iterator[VerdictLine]:
-    """The verdicts on all lines, in their order."""
-    scheme = profile_of(settings).scheme
-    check_recipe(scheme)
-    rules = rules_of(settings, None if window is None else milliseconds(window))
-    decider = Decider(rules, estimated_jaccard)
-    lines = _read(settings, paths)
-    time = 0
-    while batch := list(islice(lines, BATCH)):
-        submissions = []
-        for read, content in zip(batch, _contents(scheme, settings.min_words, batch), strict=True):
-            time = _time(read.article, time)
-            submissions.append(Submission(read.position, _id(read), time, content))
-        decision = decider.decide(submissions, decider.position + len(batch))
-        decider.apply(decision.delta)
-        for submission, judgement in zip(submissions, decision.judgements, strict=True):
-            yield line_of_judgement(judgement, submission.id, submission.position)
+def _sink(settings: Settings, job: Job) -> AbstractContextManager[Take]:
+    match job.content:
+        case Content.VERDICTS:
+            return _verdicts(job.output)
+        case Content.KEEP:
+            return kept_articles(job.paths, job.form, job.output)
+        case Content.GROUPS:
+            return similar_groups(fields_of(settings), settings.max_article_bytes, job.output)
 
 
-def _read(settings: Settings, paths: Sequence[str]) -> Iterator[_Read]:
-    fields, most = fields_of(settings), settings.max_article_bytes
-    for path in paths:
-        for line in read_lines(path, most):
-            yield _Read(f"{path}:{line.number}", parse_article(line.content, fields, most))
+@contextmanager
+def _verdicts(output: Path | None) -> Iterator[Take]:
+    with table(output, columns_of(VerdictLine)) as write:
+        yield lambda outcome: write(asdict(outcome.line))
 
 
-def _contents(scheme: Scheme, min_words: int, batch: Sequence[_Read]) -> Iterator[Sketch | SetAside]:
-    """What each article comes to; all are fingerprinted at once."""
-    texts = [read.article.text for read in batch if isinstance(read.article, Article)]
-    sketches = scheme.fingerprint(texts)
-    row = 0
-    for read in batch:
-        if isinstance(read.article, SetAside):
-            yield read.article
-            continue
-        enough = sketches.words[row] >= min_words
-        yield sketches.row(row) if enough else SetAside(Kind.UNFINGERPRINTABLE)
-        row += 1
-
-
-def _id(read: _Read) -> str:
-    article = read.article
-    return article.id if isinstance(article, Article) and article.id is not None else read.position
-
-
-def _time(article: Article | SetAside, before: int) -> int:
-    """The article's own time, or that of the line before: offline there is no record's timestamp to stand for it."""
-    return article.time if isinstance(article, Article) and article.time is not None else before
+def _tell_rejected(line: VerdictLine, number: int) -> None:
+    if number <= REASONS_SHOWN:
+        click.echo(f"rejected {plain(line.position, 200)}: {plain(line.reason or '', 200)}", err=True)
+    elif number == REASONS_SHOWN + 1:
+        click.echo("more rejected; without --keep or --groups each is told of", err=True)

@@ -2,8 +2,9 @@
 
 import gzip
 import sys
+import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from typing import IO, cast
@@ -39,18 +40,30 @@ def read_lines(path: str, longest: int) -> Iterator[Line]:
     Raises:
         click.FileError: the file cannot be read, or is damaged.
     """
+    with opened(path) as (stored, content):
+        yield from _lines(stored, content, longest)
+
+
+@contextmanager
+def opened(path: str) -> Iterator[tuple[BufferedReader, IO[bytes]]]:
+    """A file or, for `-`, the standard input: as it is stored, and its content (unpacked where it is gzip).
+
+    Raises:
+        click.FileError: the file cannot be read, or is damaged.
+    """
     name = "the standard input" if path == STDIN else plain(path, 200)
     with ExitStack() as stack:
         try:
             stored = sys.stdin.buffer if path == STDIN else stack.enter_context(open(path, "rb"))  # noqa: PTH123
-            yield from _lines(cast("BufferedReader", stored), longest)
-        except (OSError, EOFError) as error:
+            stored = cast("BufferedReader", stored)
+            packed = stored.peek(2)[:2] == _GZIP_MAGIC
+            yield stored, cast("IO[bytes]", gzip.GzipFile(fileobj=stored)) if packed else stored
+        except (OSError, EOFError, zlib.error) as error:
             raise click.FileError(name, getattr(error, "strerror", None) or str(error)) from error
 
 
-def _lines(stored: BufferedReader, longest: int) -> Iterator[Line]:
-    packed = stored.peek(2)[:2] == _GZIP_MAGIC
-    lines = cast("IO[bytes]", gzip.GzipFile(fileobj=stored)) if packed else stored
+def _lines(stored: BufferedReader, lines: IO[bytes], longest: int) -> Iterator[Line]:
+    packed = lines is not stored
     number = read = 0
     while line := lines.readline(longest + 2):
         number += 1
@@ -58,12 +71,13 @@ def _lines(stored: BufferedReader, longest: int) -> Iterator[Line]:
         read += len(line)
         if len(content) == len(line):
             content = content[: longest + 1]
-            read += _skip_rest(lines)
+            read += skip_rest(lines)
         if content.strip():
-            yield Line(number, content, read=_stored_position(stored) if packed else read)
+            yield Line(number, content, read=stored_position(stored) if packed else read)
 
 
-def _skip_rest(lines: IO[bytes]) -> int:
+def skip_rest(lines: IO[bytes]) -> int:
+    """Read to the end of a line; how many bytes that were."""
     skipped = 0
     while part := lines.readline(1 << 16):
         skipped += len(part)
@@ -72,5 +86,6 @@ def _skip_rest(lines: IO[bytes]) -> int:
     return skipped
 
 
-def _stored_position(stored: BufferedReader) -> int:
+def stored_position(stored: BufferedReader) -> int:
+    """Bytes that have been read so far, 0 of what has no position."""
     return stored.tell() if stored.seekable() else 0

@@ -63,6 +63,9 @@ class Settings(BaseSettings):
     threshold: float | None = Field(
         None, ge=0, le=1, description="Estimated Jaccard similarity of duplicates; none: the profile's."
     )
+    vetoes: bool = Field(
+        default=True, description="Replaced numbers, dates or names keep a near article from being a duplicate."
+    )
     window: Duration = Field(timedelta(hours=72), description="How long a kept article can be an original.")
     max_entries: int = Field(5_000_000, ge=1, description="Kept articles in the index; beyond it the oldest leave.")
     min_words: int = Field(8, ge=1, le=1000, description="An article with fewer words is never a duplicate.")

@@ -41,6 +41,7 @@ def rules_of(settings: Settings, window: int | None) -> Rules:
         window=window,
         max_entries=settings.max_entries,
         keep_revisions=settings.topic_of(Kind.REVISION) == settings.unique_topic,
+        vetoes=settings.vetoes,
     )
 
 

@@ -91,7 +91,7 @@ def _decode(value: bytes, max_bytes: int) -> dict[object, object]:
     if not value.strip():
         raise _UnreadableError(f"The value is empty: {len(value)} bytes, and all of them white space.")
     try:
-        root = _decode_json(value)
+        root = decode_json(value)
     except RecursionError:
         raise _UnreadableError(f"The JSON value of {len(value)} bytes is nested too deep to be read.") from None
     except msgspec.DecodeError as error:
@@ -101,7 +101,7 @@ def _decode(value: bytes, max_bytes: int) -> dict[object, object]:
     return root
 
 
-def _decode_json(value: bytes) -> object:
+def decode_json(value: bytes) -> object:
     """Decode JSON; a lone surrogate, as programs leave it that cut text in UTF-16, becomes U+FFFD."""
     try:
         decoded: object = msgspec.json.decode(value)

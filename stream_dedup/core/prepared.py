@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stream_dedup.core import minhash, text
+from stream_dedup.core.fact_sketch import fact_sketch
+from stream_dedup.core.facts import facts_of
 from stream_dedup.core.segment import Scripts, Segmenter, by_script, count_words, segment
 from stream_dedup.core.simhash import HashMemory
-from stream_dedup.core.sketch import DIGEST_BYTES
+from stream_dedup.core.sketch import DIGEST_BYTES, FACT_BYTES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,6 +25,8 @@ class Prepared:
     """(n,) each text's runs by script, folded."""
     digests: NDArray[np.uint8]
     """(n, DIGEST_BYTES) of the comparable forms."""
+    facts: NDArray[np.uint8]
+    """(n, FACT_BYTES) sketches of the numbers, dates and names."""
     word_counts: NDArray[np.int64]
     """(n,) words that a reader would count."""
     minima: NDArray[np.uint64]
@@ -42,6 +46,7 @@ class Prepared:
 def prepare(texts: Sequence[str], segmenter: Segmenter, memory: HashMemory) -> Prepared:
     """Make a batch of texts ready; each row depends on its own text alone."""
     digests = np.zeros((len(texts), DIGEST_BYTES), dtype=np.uint8)
+    facts = np.zeros((len(texts), FACT_BYTES), dtype=np.uint8)
     counts = np.zeros(len(texts), dtype=np.int64)
     runs: list[list[str]] = []
     scripts: list[Scripts] = []
@@ -51,7 +56,9 @@ def prepare(texts: Sequence[str], segmenter: Segmenter, memory: HashMemory) -> P
         runs.append(text.runs(folded))
         scripts.append(by_script(runs[-1]))
         counts[row] = count_words(segmenter, scripts[-1])
-    return Prepared(texts, scripts, digests, counts, _minima(runs, scripts, memory), segmenter, memory)
+        found = facts_of(raw, folded, unspaced=scripts[-1].mostly_unspaced)
+        facts[row] = np.frombuffer(fact_sketch(found, int(counts[row])), dtype=np.uint8)
+    return Prepared(texts, scripts, digests, facts, counts, _minima(runs, scripts, memory), segmenter, memory)
 
 
 def _minima(runs: list[list[str]], scripts: list[Scripts], memory: HashMemory) -> NDArray[np.uint64]:

@@ -27,6 +27,8 @@ from stream_dedup.core.text import fold
 
 Fingerprinter: TypeAlias = Callable[[Prepared], NDArray[np.uint64]]
 """A batch of n texts -> (n, fingerprints of the scheme)."""
+WordWeights: TypeAlias = Callable[[Prepared, int], Mapping[str, float]]
+"""A batch and one of its rows -> what each word of that text weighs in its fingerprints."""
 Weigh: TypeAlias = Callable[[Counter[str]], NDArray[np.float64]]
 """The n different words of a text, and how often each stands there -> weights (n,)."""
 KEYWORDS = 20
@@ -45,6 +47,8 @@ class Recipe:
     fingerprints: int
     """How many an article has."""
     fingerprint: Fingerprinter
+    weights: WordWeights
+    """For people to see why; the same weights as `fingerprint` takes."""
     probed: "Recipe | None" = None
     """The recipe of the same family whose probe hash is known; None: this one itself."""
 
@@ -75,43 +79,74 @@ def word_simhash(unspaced: Weigh, spaced: Weigh, fingerprints: int) -> Fingerpri
     return of
 
 
-def keyword_simhash(batch: Prepared) -> NDArray[np.uint64]:
-    """SimHash of each text's heaviest TF-IDF keywords by their weights, as one column.
+def word_weights(unspaced: Weigh, spaced: Weigh) -> WordWeights:
+    """The weights of `word_simhash`."""
+
+    def of(batch: Prepared, row: int) -> Mapping[str, float]:
+        words = batch.words(row)
+        weigh = unspaced if batch.scripts[row].mostly_unspaced else spaced
+        return dict(zip(words, weigh(words).tolist(), strict=True))
+
+    return of
+
+
+def keyword_weights(batch: Prepared, row: int) -> Mapping[str, float]:
+    """The heaviest TF-IDF keywords of one text, in millionths, so that sums are exact.
 
     A mostly Han text is cut as it came, as jieba.analyse cuts it, and its keywords are folded; other text, of which
     jieba makes single characters, into the words that all other recipes take.
     """
+    scripts = batch.scripts[row]
+    words = cut(batch.texts[row]) if scripts.mostly_han else segment(batch.segmenter, scripts)
+    weighed: dict[str, float] = {}
+    for word, weight in heaviest(words, KEYWORDS):
+        folded = fold(word)
+        weighed[folded] = weighed.get(folded, 0.0) + round(weight * 1e6)
+    return weighed
+
+
+def no_weights(_batch: Prepared, _row: int) -> Mapping[str, float]:
+    """Of a scheme that does not go by words."""
+    return {}
+
+
+def keyword_simhash(batch: Prepared) -> NDArray[np.uint64]:
+    """SimHash of each text's `keyword_weights`, as one column."""
     result = np.zeros((len(batch.texts), 1), dtype=np.uint64)
-    for row, (raw, scripts) in enumerate(zip(batch.texts, batch.scripts, strict=True)):
-        words = cut(raw) if scripts.mostly_han else segment(batch.segmenter, scripts)
-        keywords = heaviest(words, KEYWORDS)
-        # In millionths, so that sums are exact.
-        weighed = np.rint(np.array([weight * 1e6 for _, weight in keywords]))
-        result[row] = simhash(batch.memory.hashes([fold(word) for word, _ in keywords]), weighed)
+    for row in range(len(batch.texts)):
+        weighed = keyword_weights(batch, row)
+        result[row] = simhash(batch.memory.hashes(weighed.keys()), np.fromiter(weighed.values(), np.float64))
     return result
 
 
+def _of_words(name: str, fingerprints: int, unspaced: Weigh, spaced: Weigh) -> Recipe:
+    return Recipe(name, fingerprints, word_simhash(unspaced, spaced, fingerprints), word_weights(unspaced, spaced))
+
+
 def _news_tf(_threshold: float) -> Recipe:
-    return Recipe("news-tf.1", 1, word_simhash(weights.weigh_unspaced, weights.weigh_spaced, 1))
+    return _of_words("news-tf.1", 1, weights.weigh_unspaced, weights.weigh_spaced)
 
 
 def _news_wide(fingerprints: int) -> Callable[[float], Recipe]:
-    of = word_simhash(weights.weigh_unspaced_widely, weights.weigh_spaced_widely, fingerprints)
-    return lambda _threshold: Recipe(f"news-wide.1x{fingerprints}", fingerprints, of)
+    name = f"news-wide.1x{fingerprints}"
+    recipe = _of_words(name, fingerprints, weights.weigh_unspaced_widely, weights.weigh_spaced_widely)
+    return lambda _threshold: recipe
 
 
 def _full_tf(_threshold: float) -> Recipe:
-    return Recipe("full-tf.1", 1, word_simhash(weights.weigh_plainly, weights.weigh_plainly, 1))
+    return _of_words("full-tf.1", 1, weights.weigh_plainly, weights.weigh_plainly)
 
 
 def _tfidf_top20(_threshold: float) -> Recipe:
-    return Recipe("tfidf-top20.1", 1, keyword_simhash)
+    return Recipe("tfidf-top20.1", 1, keyword_simhash, keyword_weights)
 
 
 def _minhash(threshold: float) -> Recipe:
     bands, rows = optimal_bands(threshold, PERMUTATIONS)
     probed = None if threshold == MINHASH_THRESHOLD else _minhash(MINHASH_THRESHOLD)
-    return Recipe(f"minhash.1-{bands}x{rows}", bands, lambda batch: band_keys(batch.minima, bands, rows), probed)
+    return Recipe(
+        f"minhash.1-{bands}x{rows}", bands, lambda batch: band_keys(batch.minima, bands, rows), no_weights, probed
+    )
 
 
 PROFILES: Mapping[str, ProfileData] = {
@@ -124,11 +159,11 @@ PROFILES: Mapping[str, ProfileData] = {
 }
 """All profiles by name."""
 PROBE_HASHES: Mapping[str, int] = {
-    "news-tf.1+rjieba-0.2.2": 0x573002F1186BE169,
-    "news-wide.1x1+rjieba-0.2.2": 0x7E79A30B496028CB,
-    "news-wide.1x3+rjieba-0.2.2": 0x21B04C7E1E3E94B4,
-    "full-tf.1+rjieba-0.2.2": 0x51C8060044C5092E,
-    "tfidf-top20.1+rjieba-0.2.2": 0xF86302DD9567E52A,
-    "minhash.1-25x5+rjieba-0.2.2": 0xE07D69B6918106EC,
+    "news-tf.1+rjieba-0.2.2": 0x155DF39BB228D918,
+    "news-wide.1x1+rjieba-0.2.2": 0x1C37755949C0AF3D,
+    "news-wide.1x3+rjieba-0.2.2": 0xD448C1E4C03B6E82,
+    "full-tf.1+rjieba-0.2.2": 0xA8F80B936C766EA0,
+    "tfidf-top20.1+rjieba-0.2.2": 0x1E43E991ABA04026,
+    "minhash.1-25x5+rjieba-0.2.2": 0x3FB243631843E298,
 }
 """By the scheme's name, the xxh3_64 of what the probe texts give (see scheme.check_recipe)."""

@@ -3,6 +3,7 @@
 text -> fold -> runs -> words, each with its weight -> fingerprints, as the recipe says (see recipes.py)
                      -> shingles                    -> MinHash signature
              -> comparable form                     -> digest
+     -> numbers, dates and names                    -> sketch of the facts
 """
 
 from collections.abc import Sequence
@@ -55,6 +56,7 @@ class Scheme:
             fingerprints=self.recipe.fingerprint(batch),
             signatures=minhash.signatures(batch.minima),
             digests=batch.digests,
+            facts=batch.facts,
             words=batch.word_counts,
         )
 

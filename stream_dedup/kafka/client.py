@@ -12,6 +12,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 from aiokafka.errors import (
     CorruptRecordException,
+    GroupLoadInProgressError,
     KafkaConnectionError,
     KafkaError,
     OffsetOutOfRangeError,
@@ -99,7 +100,7 @@ class KafkaBroker:
             if isinstance(error, KafkaError | TimeoutError | OSError):
                 raise TransactionFailedError(f"{topic}-{partition} could not be read: {error!r}") from error
             raise
-        return KafkaSource(consumer, of, offset)
+        return KafkaSource(consumer, of, offset, self.connection.call_timeout)
 
     def transactions(self, of: Input) -> KafkaTransactions:
         """A writer for one input partition; not started yet."""
@@ -115,8 +116,17 @@ class KafkaBroker:
 
     async def committed(self, group: str, topic: str) -> dict[int, int]:
         """A group's committed offsets of a topic, by partition."""
-        offsets = await retried(lambda: self.admin.list_consumer_group_offsets(group), self.connection.call_timeout)
-        return {of.partition: at.offset for of, at in offsets.items() if of.topic == topic and at.offset >= 0}
+        asked = [TopicPartition(topic, partition) for partition in range(await self.partitions(topic))]
+
+        async def offsets() -> dict[int, int]:
+            found = await self.admin.list_consumer_group_offsets(group, partitions=asked)
+            if len(found) < len(asked):
+                # aiokafka (0.14) does not look at the response's own error, with which no partition is answered:
+                # taken for "nothing committed", it would be a reason to begin anew.
+                raise GroupLoadInProgressError(f"the coordinator of {group} does not tell its offsets yet")
+            return {of.partition: at.offset for of, at in found.items() if at.offset >= 0}
+
+        return await retried(offsets, self.connection.call_timeout)
 
     async def partitions(self, topic: str) -> int:
         """How many partitions a topic has."""
@@ -137,10 +147,14 @@ class KafkaBroker:
 class KafkaSource:
     """Reads one partition in order, outside any group: a rebalance cannot disturb it."""
 
-    def __init__(self, consumer: AIOKafkaConsumer, of: TopicPartition, offset: int) -> None:
+    def __init__(self, consumer: AIOKafkaConsumer, of: TopicPartition, offset: int, limit: float) -> None:
+        """`limit` is how many seconds the broker may leave the reader without any answer."""
         self._consumer = consumer
         self._of = of
         self._position = offset
+        self._limit = limit
+        self._answer: int | None = None
+        self._answered = asyncio.get_running_loop().time()
 
     @property
     def position(self) -> int:
@@ -170,6 +184,7 @@ class KafkaSource:
             raise TransactionFailedError(
                 f"{self._of.topic}-{self._of.partition} could not be read: {error!r}"
             ) from error
+        self._check_answers(found=bool(found))
         return [
             Record(
                 record.topic,
@@ -182,6 +197,19 @@ class KafkaSource:
             )
             for record in found.get(self._of, ())
         ]
+
+    def _check_answers(self, *, found: bool) -> None:
+        """A broker that is gone gives no records either: that must not look like having nothing to do.
+
+        It answers a fetch within half a second though there is nothing to read (aiokafka's `fetch_max_wait_ms`).
+        """
+        now, answer = asyncio.get_running_loop().time(), self._consumer.last_poll_timestamp(self._of)
+        if found or answer != self._answer:
+            self._answer, self._answered = answer, now
+        elif now - self._answered > self._limit:
+            raise TransactionFailedError(
+                f"{self._of.topic}-{self._of.partition} could not be read: no answer for {now - self._answered:.0f} s"
+            )
 
     async def close(self) -> None:
         """Let go of connections."""

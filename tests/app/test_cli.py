@@ -63,7 +63,7 @@ def test_options_have_variables_of_their_own(monkeypatch: pytest.MonkeyPatch) ->
         (["publis"], "publis"),
         (["publish", "/no/such/file"], "/no/such/file"),
         (["dedup", "-", "/no/such/file"], "/no/such/file"),
-        (["dedup", "/"], "is a directory"),
+        (["publish", "/"], "is a directory"),
         (["watch", "--idle-exit", "-1"], "--idle-exit"),
     ],
 )

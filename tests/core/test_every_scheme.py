@@ -64,7 +64,7 @@ def test_the_order_of_shingles_does_not_matter(letters: str, seed: int) -> None:
 @pytest.mark.parametrize("radius", [0, 3, 7])
 def test_a_duplicate_never_crosses_schemes(first: str, second: str, radius: int) -> None:
     """The same text fingerprinted by two schemes is new in both, and a duplicate within each, in one state."""
-    decider = Decider(Rules(radius, 0.0, None, 1000, keep_revisions=False), estimated_jaccard)
+    decider = Decider(Rules(radius, 0.0, None, 1000, keep_revisions=False, vetoes=True), estimated_jaccard)
     kinds = []
     for name in (first, second, first, second):
         sketch = SCHEMES[name].fingerprint([STORIES[0]]).row(0)
