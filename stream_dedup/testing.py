@@ -62,6 +62,7 @@ class Trial:
     """ms."""
     routes: Mapping[Kind, Verdict] = field(default_factory=dict)
     """Kinds that go to another output than their own."""
+    vetoes: bool = True
     batch_records: int = 1000
     partitions: int = 4
     """Of the raw topic and the outputs."""
@@ -76,6 +77,7 @@ class Trial:
             window=self.window,
             max_entries=self.max_entries,
             keep_revisions=self.routes.get(Kind.REVISION) is Verdict.UNIQUE,
+            vetoes=self.vetoes,
         )
 
 

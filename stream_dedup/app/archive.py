@@ -31,6 +31,8 @@ class Recipe:
     """All that a process must know to fingerprint rows."""
 
     profile: str
+    threshold: float | None
+    """Estimated Jaccard similarity in place of the profile's, from which bands of a scheme may be derived."""
     fields: Fields
     max_bytes: int
     min_words: int
@@ -71,15 +73,20 @@ def decided(settings: Settings, rows: Iterable[Row], window: timedelta | None, p
         RecipeMismatchError: this machine's segmenter gives other words than the scheme's name promises.
         StreamDedupError: a process was killed.
     """
-    check_profile(settings.profile)
+    check_profile(settings)
     rules = rules_of(settings, None if window is None else milliseconds(window))
     with closing(read_in_processes(settings, rows, processes)) as batches:
         yield from judged(rules, batches)
 
 
-def check_profile(name: str) -> None:
-    """Load a profile's dictionary, and raise RecipeMismatchError unless its words are those that the name promises."""
-    check_recipe(_scheme(name))
+def check_profile(settings: Settings) -> None:
+    """Load the profile's dictionary; raise RecipeMismatchError where its words are not those that the name promises."""
+    check_recipe(_scheme(settings.profile, settings.threshold))
+
+
+def with_profile(settings: Settings, name: str) -> Settings:
+    """The settings with another profile, and its own radius and threshold."""
+    return settings.model_copy(update={"profile": name, "radius": None, "threshold": None})
 
 
 def judged(rules: Rules, batches: Iterable[ReadBatch]) -> Iterator[Outcome]:
@@ -105,7 +112,9 @@ def _submissions(batch: ReadBatch, time: int) -> Iterator[Submission]:
 
 def read_in_processes(settings: Settings, rows: Iterable[Row], processes: int) -> Generator[ReadBatch]:
     """Rows in batches that are not empty, each with its readings, in their order."""
-    recipe = Recipe(settings.profile, fields_of(settings), settings.max_article_bytes, settings.min_words)
+    recipe = Recipe(
+        settings.profile, settings.threshold, fields_of(settings), settings.max_article_bytes, settings.min_words
+    )
     with closing(each_in_order(partial(read_batch, recipe), _batches(rows), processes)) as batches:
         for batch, readings in batches:
             yield ReadBatch(batch, readings)
@@ -117,7 +126,7 @@ def read_batch(recipe: Recipe, rows: Sequence[Row]) -> list[Reading]:
         row.value if isinstance(row.value, SetAside) else parse_article(row.value, recipe.fields, recipe.max_bytes)
         for row in rows
     ]
-    return readings_of(_scheme(recipe.profile), recipe.min_words, parsed)
+    return readings_of(_scheme(recipe.profile, recipe.threshold), recipe.min_words, parsed)
 
 
 def readings_of(scheme: Scheme, min_words: int, parsed: Sequence[Article | SetAside]) -> list[Reading]:
@@ -137,9 +146,9 @@ def readings_of(scheme: Scheme, min_words: int, parsed: Sequence[Article | SetAs
 
 
 @cache
-def _scheme(name: str) -> Scheme:
+def _scheme(name: str, threshold: float | None) -> Scheme:
     """A profile's scheme, once a process: it holds hashes of words, and does not pickle."""
-    return profile(name).scheme
+    return profile(name, threshold=threshold).scheme
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:

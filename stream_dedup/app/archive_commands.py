@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from stream_dedup.app.formats import Format
-from stream_dedup.app.options import config_option, option, read_settings, setting_option
+from stream_dedup.app.options import config_option, option, read_settings, setting_option, switch_option
 from stream_dedup.app.plain_text import plain
 from stream_dedup.app.setting_types import parse_duration
 
@@ -53,6 +53,9 @@ processes_option = option(
 )
 @processes_option
 @setting_option("profile")
+@setting_option("radius")
+@setting_option("threshold")
+@switch_option("vetoes")
 @setting_option("time_field")
 @config_option
 def dedup(
@@ -189,7 +192,7 @@ def _format(chosen: str) -> Format | None:
 
 def chosen_profiles(chosen: tuple[str, ...]) -> tuple[str, ...]:
     """The profiles named on the command line, all where none is."""
-    from stream_dedup.core.scheme import PROFILES  # noqa: PLC0415 - dictionaries take a while to load
+    from stream_dedup.core.recipes import PROFILES  # noqa: PLC0415 - dictionaries take a while to load
 
     for name in chosen:
         if name not in PROFILES:

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import click
 
-from stream_dedup.app.archive import ReadBatch, check_profile, judged, readings_of
+from stream_dedup.app.archive import ReadBatch, check_profile, judged, readings_of, with_profile
 from stream_dedup.app.connections import fields_of
 from stream_dedup.app.lines import opened
 from stream_dedup.app.plain_text import plain
@@ -69,7 +69,7 @@ def compare_named(settings: Settings, left: Named, right: Named, profiles: Seque
     Raises:
         RecipeMismatchError: this machine's segmenter gives other words than a scheme's name promises.
     """
-    verdicts = [_verdict(settings.model_copy(update={"profile": name}), left, right) for name in profiles]
+    verdicts = [_verdict(with_profile(settings, name), left, right) for name in profiles]
     return Report(left, right, verdicts, compare_sentences(left.text, right.text))
 
 
@@ -136,7 +136,7 @@ def _by_ids(settings: Settings, names: Sequence[str], within: str) -> Mapping[st
 
 
 def _verdict(settings: Settings, left: Named, right: Named) -> ProfileVerdict:
-    check_profile(settings.profile)
+    check_profile(settings)
     chosen, rules = profile(settings.profile), rules_of(settings, None)
     articles = [Article(name, one.text) for name, one in (("A", left), ("B", right))]
     rows = [Row(name, b"", 0) for name in "AB"]
@@ -161,7 +161,8 @@ def _why(line: VerdictLine, comparison: TextComparison, rules: Rules, min_words:
     nearness = _nearness(comparison, rules)
     reached = "reaches" if comparison.estimated >= rules.threshold else "is below"
     similarity = f"the estimated Jaccard {comparison.estimated:.3f} {reached} {rules.threshold:g}"
-    return f"{nearness}; {similarity}"
+    veto = f"; but {line.veto}" if line.veto else ""
+    return f"{nearness}; {similarity}{veto}"
 
 
 def _nearness(comparison: TextComparison, rules: Rules) -> str:

@@ -11,7 +11,7 @@ import click
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from stream_dedup.app.archive import check_profile, decided
+from stream_dedup.app.archive import check_profile, decided, with_profile
 from stream_dedup.app.connections import fields_of
 from stream_dedup.app.console import console
 from stream_dedup.app.formats import Format
@@ -101,12 +101,12 @@ def measure(settings: Settings, asked: Evaluation) -> list[Measured]:
                 f"none of {len(pairs):,} pairs names any of {len(texts):,} articles: do both files belong together?"
             )
         truth = Truth(pairs, labels, lambda left, right: _similarity(texts, left, right))
-        return [_measure(settings.model_copy(update={"profile": name}), asked, truth) for name in asked.profiles]
+        return [_measure(with_profile(settings, name), asked, truth) for name in asked.profiles]
 
 
 def _measure(settings: Settings, asked: Evaluation, truth: Truth) -> Measured:
     # Loading the dictionary is no part of the speed.
-    check_profile(settings.profile)
+    check_profile(settings)
     lines = []
     with progress(settings.profile, stored_bytes([asked.articles])) as show:
         begun = time.perf_counter()

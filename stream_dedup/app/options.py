@@ -21,15 +21,32 @@ option = partial(click.option, show_envvar=True)
 
 def setting_option(setting: str) -> Callable[[_Command], _Command]:
     """The option of a setting; its value reaches the command by `read_settings`."""
-    note = f"[env var: {variable_of(setting)}; default: {default_of(setting) or 'none'}]"
     return click.option(
         f"--{setting.replace('_', '-')}",
         metavar="VALUE",
-        help=f"{Settings.model_fields[setting].description}  {note}",
+        help=_help(setting),
         expose_value=False,
         allow_from_autoenv=False,
         callback=_keep,
     )
+
+
+def switch_option(setting: str) -> Callable[[_Command], _Command]:
+    """The option of a setting that is on or off: `--NAME` and `--no-NAME`."""
+    name = setting.replace("_", "-")
+    return click.option(
+        f"--{name}/--no-{name}",
+        default=None,
+        help=_help(setting),
+        expose_value=False,
+        allow_from_autoenv=False,
+        callback=_keep,
+    )
+
+
+def _help(setting: str) -> str:
+    note = f"[env var: {variable_of(setting)}; default: {default_of(setting) or 'none'}]"
+    return f"{Settings.model_fields[setting].description}  {note}"
 
 
 config_option = click.option(
@@ -69,6 +86,6 @@ def command_variables(command: click.Command, prefix: str = PREFIX) -> set[str]:
     return names
 
 
-def _keep(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
     if value is not None and parameter.name is not None:
         context.meta.setdefault(_META, {})[parameter.name] = value

@@ -11,6 +11,8 @@ from stream_dedup.app.options import config_option, option, read_settings, setti
 @setting_option("bootstrap_servers")
 @setting_option("group")
 @setting_option("profile")
+@setting_option("radius")
+@setting_option("threshold")
 @setting_option("window")
 @setting_option("web_host")
 @setting_option("web_port")

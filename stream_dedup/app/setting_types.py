@@ -27,6 +27,7 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _GROUP = re.compile(r"[A-Za-z0-9._-]{1,200}")
 """Kafka takes more, but consumer groups and transactional ids are made from this name and stand in logs."""
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
+DEFAULT_PROFILE = "strict"
 MAX_PORT = 65535
 
 
@@ -74,6 +75,15 @@ def _topic(name: str) -> str:
         raise ValueError(
             "a topic's name has 1 to 249 letters, digits, dots, underscores or hyphens, and is not . or .."
         )
+    return name
+
+
+def _profile(name: str) -> str:
+    if name != DEFAULT_PROFILE:
+        from stream_dedup.core.recipes import PROFILES  # noqa: PLC0415 - its dictionaries take half a second
+
+        if name not in PROFILES:
+            raise ValueError(f"choose {', '.join(map(repr, PROFILES))}")
     return name
 
 
@@ -129,6 +139,7 @@ Duration = Annotated[timedelta, BeforeValidator(parse_duration), AfterValidator(
 DurationOrZero = Annotated[timedelta, BeforeValidator(parse_duration)]
 TopicName = Annotated[str, AfterValidator(_topic)]
 GroupName = Annotated[str, AfterValidator(_group)]
+ProfileName = Annotated[str, AfterValidator(_profile)]
 FieldPath = Annotated[str, AfterValidator(_field_path)]
 FieldPaths = Annotated[tuple[FieldPath, ...], NoDecode, BeforeValidator(_split), AfterValidator(_not_empty)]
 Addresses = Annotated[

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from stream_dedup.app.setting_types import (
+    DEFAULT_PROFILE,
     MAX_PORT,
     Addresses,
     Duration,
@@ -16,6 +17,7 @@ from stream_dedup.app.setting_types import (
     FieldPath,
     FieldPaths,
     GroupName,
+    ProfileName,
     Route,
     Routes,
     TopicName,
@@ -50,7 +52,20 @@ class Settings(BaseSettings):
     )
     index_topic: TopicName = Field("stream-dedup.index", description="Internal topic that the index is restored from.")
     statistics_topic: TopicName = Field("stream-dedup.statistics", description="Internal topic of figures.")
-    profile: Literal["strict"] = Field("strict", description="How near two articles must be: strict.")
+    profile: ProfileName = Field(
+        DEFAULT_PROFILE,
+        description="How near two articles must be: strict, balanced or thorough; or a known recipe: full-tf, "
+        "tfidf-top20 or minhash.",
+    )
+    radius: int | None = Field(
+        None, ge=0, le=7, description="Hamming distance in bits of near fingerprints; none: the profile's."
+    )
+    threshold: float | None = Field(
+        None, ge=0, le=1, description="Estimated Jaccard similarity of duplicates; none: the profile's."
+    )
+    vetoes: bool = Field(
+        default=True, description="Replaced numbers, dates or names keep a near article from being a duplicate."
+    )
     window: Duration = Field(timedelta(hours=72), description="How long a kept article can be an original.")
     max_entries: int = Field(5_000_000, ge=1, description="Kept articles in the index; beyond it the oldest leave.")
     min_words: int = Field(8, ge=1, le=1000, description="An article with fewer words is never a duplicate.")

@@ -32,6 +32,8 @@ def default_of(setting: str) -> str:
             return format_duration(duration)
         case tuple() as several:
             return ",".join(several)
+        case bool() as on:
+            return "true" if on else "false"
         case Mapping():
             return "{}"
         case default:

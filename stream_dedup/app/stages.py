@@ -10,7 +10,7 @@ from stream_dedup.app.setting_types import milliseconds
 from stream_dedup.app.settings import Settings
 from stream_dedup.core.decider import Decider, Rules
 from stream_dedup.core.minhash import estimated_jaccard
-from stream_dedup.core.scheme import check_recipe, profile
+from stream_dedup.core.scheme import Profile, check_recipe, profile
 from stream_dedup.core.verdict import Kind
 from stream_dedup.kafka.client import KafkaBroker
 from stream_dedup.kafka.decide_stage import DecidedBatch, DecideStage, Outputs
@@ -23,15 +23,25 @@ from stream_dedup.kafka.transport import Input
 B = TypeVar("B", bound=Batch)
 
 
+def profile_of(settings: Settings) -> Profile:
+    """The chosen profile, with the radius and the threshold of the settings where they are given.
+
+    Raises:
+        SettingsError: the profile cannot have this radius.
+    """
+    return profile(settings.profile, radius=settings.radius, threshold=settings.threshold)
+
+
 def rules_of(settings: Settings, window: int | None) -> Rules:
     """The rules of deciding with a window in ms, None for one without an end."""
-    chosen = profile(settings.profile)
+    chosen = profile_of(settings)
     return Rules(
         radius=chosen.radius,
         threshold=chosen.threshold,
         window=window,
         max_entries=settings.max_entries,
         keep_revisions=settings.topic_of(Kind.REVISION) == settings.unique_topic,
+        vetoes=settings.vetoes,
     )
 
 
@@ -41,7 +51,7 @@ def build_stages(settings: Settings, broker: KafkaBroker, observer: Observer) ->
     Raises:
         RecipeMismatchError: this machine's segmenter gives other words than the scheme's name promises.
     """
-    check_recipe(profile(settings.profile).scheme)
+    check_recipe(profile_of(settings).scheme)
     return [_fingerprint(settings, broker, observer), _decide(settings, broker, observer)]
 
 
@@ -49,7 +59,7 @@ def _fingerprint(settings: Settings, broker: KafkaBroker, observer: Observer) ->
     group = f"{settings.group}.{Stage.FINGERPRINT}"
     reading = Reading(
         fields=fields_of(settings),
-        scheme=profile(settings.profile).scheme,
+        scheme=profile_of(settings).scheme,
         min_words=settings.min_words,
         max_article_bytes=settings.max_article_bytes,
         future_skew=milliseconds(settings.future_skew),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
-from stream_dedup.app.archive import Outcome, ReadBatch, check_profile, judged, read_in_processes
+from stream_dedup.app.archive import Outcome, ReadBatch, check_profile, judged, read_in_processes, with_profile
 from stream_dedup.app.connections import fields_of
 from stream_dedup.app.formats import Format
 from stream_dedup.app.progress import progress
@@ -63,6 +63,8 @@ class Example:
     """Estimated Jaccard similarity."""
     jaccard: float
     """Exact."""
+    veto: str | None
+    """Which facts keep the pair apart, where nothing else does."""
     article_text: str
     original_text: str
 
@@ -111,7 +113,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One profile's verdicts, and those it would give with a wider radius and a lower threshold."""
+    """One profile's verdicts, and those it would give with a wider radius, a lower threshold and no vetoes."""
 
     profile: str
     outcomes: Sequence[Outcome]
@@ -129,7 +131,7 @@ def try_profiles(settings: Settings, sample: Sample) -> list[Merges]:
     longest = settings.max_article_bytes
     with Spool() as spool:
         texts = Texts(read_rows([sample.articles], sample.form, longest), fields_of(settings), longest, spool)
-        runs = [_run(settings.model_copy(update={"profile": name}), sample) for name in sample.profiles]
+        runs = [_run(with_profile(settings, name), sample) for name in sample.profiles]
         pairs = {pair for run in runs for pair in _pairs(chain(run.outcomes, run.wider))}
         known = _similarities(pairs, texts)
         reposts = {pair.article for pair, similarity in known.items() if similarity >= SAME}
@@ -137,7 +139,7 @@ def try_profiles(settings: Settings, sample: Sample) -> list[Merges]:
 
 
 def _run(settings: Settings, sample: Sample) -> _Run:
-    check_profile(settings.profile)
+    check_profile(settings)
     batches: list[ReadBatch] = []
     articles = 0
     with progress(settings.profile, stored_bytes([sample.articles])) as show:
@@ -160,6 +162,7 @@ def _wider(rules: Rules) -> Rules:
         # A scheme of radius 0 asks for equality: its values have no distance that means anything.
         radius=rules.radius and min(MAX_RADIUS, rules.radius + WIDER_RADIUS),
         threshold=max(0.0, rules.threshold - LOWER_THRESHOLD),
+        vetoes=False,
     )
 
 
@@ -181,6 +184,11 @@ def _merges(run: _Run, known: Mapping[Pair, float], reposts: set[str], texts: Te
     others = [one for one in duplicates if one.line.kind != Kind.EXACT]
     merged = {one.line.id for one in duplicates}
     similarities = [known[_pair(one)] for one in others]
+    vetoes = {
+        Pair(one.line.id, one.line.veto_original_id): one.line.veto
+        for one in run.outcomes
+        if one.line.veto_original_id is not None
+    }
     left_apart = [one for one in run.wider if one.original is not None and one.line.id not in merged]
     above = sorted(others, key=lambda one: known[_pair(one)])[:examples]
     below = sorted(left_apart, key=lambda one: -known[_pair(one)])[:examples]
@@ -195,8 +203,8 @@ def _merges(run: _Run, known: Mapping[Pair, float], reposts: set[str], texts: Te
         ),
         reposts_left=len(reposts - merged),
         articles_per_second=round(len(run.outcomes) / max(run.seconds, 1e-9)),
-        above=tuple(_example(one, known, texts) for one in above),
-        below=tuple(_example(one, known, texts) for one in below),
+        above=tuple(_example(one, known, texts, None) for one in above),
+        below=tuple(_example(one, known, texts, vetoes.get(_pair(one))) for one in below),
     )
 
 
@@ -204,7 +212,7 @@ def _pair(outcome: Outcome) -> Pair:
     return Pair(outcome.line.id, "" if outcome.original is None else outcome.original.id)
 
 
-def _example(outcome: Outcome, known: Mapping[Pair, float], texts: Texts) -> Example:
+def _example(outcome: Outcome, known: Mapping[Pair, float], texts: Texts, veto: str | None) -> Example:
     pair = _pair(outcome)
     return Example(
         article=pair.article,
@@ -212,6 +220,7 @@ def _example(outcome: Outcome, known: Mapping[Pair, float], texts: Texts) -> Exa
         distance=outcome.line.distance or 0,
         similarity=outcome.line.similarity or 0.0,
         jaccard=known[pair],
+        veto=veto,
         article_text=texts.known(pair.article).text,
         original_text=texts.known(pair.original).text,
     )

@@ -19,6 +19,7 @@ from stream_dedup.core.scoring import OTHER, SAME
 TEXT_SHOWN = 240
 """Characters of a text in an example."""
 ID_SHOWN = 40
+VETO_SHOWN = 120
 
 
 def tune_sample(settings: Settings, sample: Sample, *, as_json: bool) -> int:
@@ -87,6 +88,7 @@ def _side_by_side(title: str, examples: Sequence[Example]) -> Table:
     table = Table("earlier", "later", box=SIMPLE_HEAD, title=title, title_justify="left", expand=True)
     for one in examples:
         measures = f"{one.distance} bits, Jaccard {one.jaccard:.3f}, estimated {one.similarity:.3f}"
+        measures += f", {plain(one.veto, VETO_SHOWN)}" if one.veto else ""
         table.add_row(plain(one.original, ID_SHOWN), f"{plain(one.article, ID_SHOWN)} ({measures})", style="dim")
         table.add_row(*around_difference(one.original_text, one.article_text, TEXT_SHOWN), end_section=True)
     return table

@@ -20,6 +20,9 @@ class VerdictLine:
     original_id: str | None
     distance: int | None
     similarity: float | None
+    veto: str | None
+    """Which facts kept a unique article apart from the one that `veto_original_id` names."""
+    veto_original_id: str | None
     sequence: int
     position: str
     reason: str | None
@@ -31,7 +34,7 @@ class VerdictLine:
 
 def line_of_judgement(judgement: Judgement, article_id: str, position: str) -> VerdictLine:
     """The line of an article that was decided here."""
-    original = judgement.original
+    original, veto = judgement.original, judgement.veto
     return VerdictLine(
         id=article_id,
         verdict=judgement.verdict.value,
@@ -39,6 +42,8 @@ def line_of_judgement(judgement: Judgement, article_id: str, position: str) -> V
         original_id=original.id if original else None,
         distance=original.distance if original else None,
         similarity=round(original.similarity, DECIMALS) if original else None,
+        veto=str(veto) if veto else None,
+        veto_original_id=veto.original_id if veto else None,
         sequence=judgement.sequence,
         position=position,
         reason=judgement.reason,
@@ -62,6 +67,8 @@ def line_of_record(headers: Headers, article_id: str | None) -> VerdictLine | No
             original_id=found.get("dedup-original-id"),
             distance=int(found["dedup-distance"]) if "dedup-distance" in found else None,
             similarity=float(found["dedup-similarity"]) if "dedup-similarity" in found else None,
+            veto=found.get("dedup-veto"),
+            veto_original_id=found.get("dedup-veto-original-id"),
             sequence=int(found["dedup-sequence"]),
             position=position,
             reason=found.get("dedup-reason"),

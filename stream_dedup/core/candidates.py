@@ -60,14 +60,20 @@ class Candidate:
         return int(self.entries.positions[self.row])
 
     @property
+    def facts(self) -> bytes:
+        """The sketch of the kept article's facts."""
+        facts: NDArray[np.uint8] = self.entries.facts[self.row]
+        return facts.tobytes()
+
+    @property
     def id(self) -> str:
         """The kept article's id."""
         return self.entries.id_at(self.row)
 
 
-def choose(candidates: Sequence[Candidate]) -> Candidate | None:
-    """The original: an exact one before others, then smallest distance, highest similarity, lowest sequence."""
-    return min(candidates, key=lambda one: (not one.exact, one.distance, -one.similarity, one.sequence), default=None)
+def by_rank(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Best first: an exact one before others, then smallest distance, highest similarity, lowest sequence."""
+    return sorted(candidates, key=lambda one: (not one.exact, one.distance, -one.similarity, one.sequence))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

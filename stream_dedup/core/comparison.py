@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stream_dedup.core import text
 from stream_dedup.core.block_table import BLOCKS, block_of
 from stream_dedup.core.jaccard import jaccard, shingles
 from stream_dedup.core.minhash import estimated_jaccard
-from stream_dedup.core.scheme import Scheme, weigh_spaced, weigh_unspaced
-from stream_dedup.core.segment import by_script, segment
+from stream_dedup.core.prepared import prepare
+from stream_dedup.core.scheme import Scheme
 from stream_dedup.core.simhash import HashMemory, xxh3
 
 
@@ -86,16 +85,9 @@ def compare_texts(scheme: Scheme, left: str, right: str) -> TextComparison:
     )
 
 
-def word_weights(scheme: Scheme, raw: str) -> Mapping[str, float]:
-    """What each word of a text weighs in its fingerprints."""
-    scripts = by_script(text.runs(text.fold(raw)))
-    words = segment(scheme.segmenter, scripts)
-    memory = scheme.memories[0]
-    weigh = weigh_unspaced if scripts.mostly_unspaced else weigh_spaced
-    weights: dict[int, float] = {}
-    for value, weight in zip(*(column.tolist() for column in weigh(words, memory)), strict=True):
-        weights[value] = weights.get(value, 0.0) + weight
-    return {word: weights[memory[word]] for word in words}
+def word_weights(scheme: Scheme, text: str) -> Mapping[str, float]:
+    """What each word of a text weighs in its fingerprints; nothing where the scheme does not go by words."""
+    return scheme.recipe.weights(prepare([text], scheme.segmenter, scheme.memory), 0)
 
 
 def _joined(left: Mapping[str, float], right: Mapping[str, float]) -> tuple[WeighedWord, ...]:

@@ -14,6 +14,7 @@ from stream_dedup.core.index import Index
 from stream_dedup.core.judging import Comparison, Judge
 from stream_dedup.core.sketch import SetAside, Sketch, Submission
 from stream_dedup.core.verdict import Judgement, Kind
+from stream_dedup.core.veto import no_veto, replaced_facts
 from stream_dedup.core.window import EventClock
 from stream_dedup.errors import DeltaRefusedError, SettingsError
 
@@ -41,6 +42,8 @@ class Rules:
     """How many kept articles are live at most; beyond that the oldest by sequence leaves."""
     keep_revisions: bool
     """Revisions are unique and kept, rather than duplicates."""
+    vetoes: bool
+    """Replaced facts keep a near article from being a duplicate, unless it has its original's id."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.radius <= MAX_RADIUS:
@@ -54,8 +57,10 @@ class Rules:
 
     def hash64(self) -> int:
         """A 64-bit hash that is the same on every machine, to notice changed settings."""
-        said = f"{self.radius} {self.threshold!r} {self.window} {self.max_entries} {self.keep_revisions}"
-        return xxhash.xxh3_64_intdigest(said.encode())
+        settings = (
+            f"{self.radius} {self.threshold!r} {self.window} {self.max_entries} {self.keep_revisions} {self.vetoes}"
+        )
+        return xxhash.xxh3_64_intdigest(settings.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,7 @@ class Decider:
         horizons = [clock.horizon(self.rules.window) for clock in clocks]
         comparisons = self._compare(submissions, horizons)
         keeping = KEPT_WITH_REVISIONS if self.rules.keep_revisions else KEPT
-        judge = Judge(keeping, self._occupancy(horizons), comparisons)
+        judge = Judge(keeping, replaced_facts if self.rules.vetoes else no_veto, self._occupancy(horizons), comparisons)
         judgements = tuple(
             judge.judge(sequence, submission, horizon)
             for sequence, (submission, horizon) in enumerate(zip(submissions, horizons, strict=True), self._sequence)
@@ -152,7 +157,8 @@ class Decider:
         self._evicted_below = delta.evicted_below
         horizon = self._clock.horizon(self.rules.window)
         for entries in delta.entries:
-            index = self._indices.setdefault(entries.scheme, Index(entries.scheme, entries.fingerprints.shape[1]))
+            new = Index(entries.scheme, entries.fingerprints.shape[1], self.rules.radius)
+            index = self._indices.setdefault(entries.scheme, new)
             index.insert(entries, horizon, self._evicted_below)
         for index in self._indices.values():
             index.drop_dead_runs(horizon, self._evicted_below)
@@ -208,7 +214,8 @@ class Decider:
 
 def _update(state: xxhash.xxh3_128, scheme: str, live: Entries) -> None:
     state.update(repr((scheme, live.fingerprints.shape)).encode())
-    for column in (live.fingerprints, live.signatures, live.digests, live.times, live.sequences, live.positions):
+    of_text = (live.fingerprints, live.signatures, live.digests, live.facts)
+    for column in (*of_text, live.times, live.sequences, live.positions):
         state.update(column.tobytes())
     state.update(live.id_bytes.tobytes())
     state.update(live.id_ends.tobytes())

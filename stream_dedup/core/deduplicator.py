@@ -16,7 +16,7 @@ BATCH = 1000
 MIN_WORDS = 8
 """Fewer words say too little to be compared."""
 MAX_ENTRIES = 5_000_000
-"""1 GB at some 200 bytes an entry (one fingerprint), and as much again for a moment while runs are merged."""
+"""1.3 GB at some 260 bytes an entry (one fingerprint), and as much again for a moment while runs are merged."""
 
 
 class Deduplicator:
@@ -45,6 +45,7 @@ class Deduplicator:
         max_entries: int = MAX_ENTRIES,
         min_words: int = MIN_WORDS,
         keep_revisions: bool = False,
+        vetoes: bool = True,
     ) -> None:
         """Start with nothing remembered.
 
@@ -54,13 +55,14 @@ class Deduplicator:
             max_entries: how many articles are remembered at most; beyond that the oldest is forgotten.
             min_words: a text with fewer words, or none, is unfingerprintable, and never a duplicate.
             keep_revisions: near articles with the id of their original are unique, and remembered.
+            vetoes: near articles whose numbers, dates or names were replaced are unique, and remembered.
 
         Raises:
             SettingsError: a value is out of its range.
         """
         if min_words < 1:
             raise SettingsError(f"The least number of words is {min_words}; choose at least 1.")
-        rules = Rules(profile.radius, profile.threshold, window, max_entries, keep_revisions)
+        rules = Rules(profile.radius, profile.threshold, window, max_entries, keep_revisions, vetoes)
         self._scheme = profile.scheme
         self._min_words = min_words
         self._decider = Decider(rules, estimated_jaccard)

@@ -7,7 +7,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from stream_dedup.core.sketch import DIGEST_BYTES, SIGNATURE_BYTES, Sketch, Submission
+from stream_dedup.core.sketch import DIGEST_BYTES, FACT_BYTES, SIGNATURE_BYTES, Sketch, Submission
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,6 +21,8 @@ class Entries:
     """(n, SIGNATURE_BYTES)."""
     digests: NDArray[np.uint64]
     """(n, 2): the digest's two halves, read as little-endian numbers."""
+    facts: NDArray[np.uint8]
+    """(n, FACT_BYTES)."""
     times: NDArray[np.int64]
     """(n,) event times in ms since the epoch."""
     sequences: NDArray[np.int64]
@@ -51,6 +53,7 @@ class Entries:
             fingerprints=self.fingerprints.take(rows, axis=0),
             signatures=self.signatures.take(rows, axis=0),
             digests=self.digests.take(rows, axis=0),
+            facts=self.facts.take(rows, axis=0),
             times=self.times.take(rows),
             sequences=self.sequences.take(rows),
             positions=self.positions.take(rows),
@@ -78,6 +81,7 @@ def entries_of(scheme: str, sketched: Sequence[tuple[int, Submission, Sketch]]) 
         fingerprints=np.array([sketch.fingerprints for sketch in sketches], np.uint64),
         signatures=_rows([sketch.signature for sketch in sketches], SIGNATURE_BYTES),
         digests=_rows([sketch.digest for sketch in sketches], DIGEST_BYTES).view("<u8").astype(np.uint64),
+        facts=_rows([sketch.facts for sketch in sketches], FACT_BYTES),
         times=np.array([submission.time for _, submission, _ in sketched], np.int64),
         sequences=np.array([sequence for sequence, _, _ in sketched], np.int64),
         positions=np.array([position_hash(submission.position) for _, submission, _ in sketched], np.uint64),
@@ -97,6 +101,7 @@ def no_entries(scheme: str, fingerprints: int) -> Entries:
         fingerprints=np.empty((0, fingerprints), np.uint64),
         signatures=np.empty((0, SIGNATURE_BYTES), np.uint8),
         digests=np.empty((0, 2), np.uint64),
+        facts=np.empty((0, FACT_BYTES), np.uint8),
         times=np.empty(0, np.int64),
         sequences=np.empty(0, np.int64),
         positions=np.empty(0, np.uint64),
@@ -113,6 +118,7 @@ def joined(parts: Sequence[Entries]) -> Entries:
         fingerprints=np.concatenate([part.fingerprints for part in parts]),
         signatures=np.concatenate([part.signatures for part in parts]),
         digests=np.concatenate([part.digests for part in parts]),
+        facts=np.concatenate([part.facts for part in parts]),
         times=np.concatenate([part.times for part in parts]),
         sequences=np.concatenate([part.sequences for part in parts]),
         positions=np.concatenate([part.positions for part in parts]),

@@ -73,6 +73,10 @@ class OpenRun:
 
     def near(self, fingerprints: NDArray[np.uint64], radius: int) -> Iterator[Hits]:
         """As in `Run`."""
+        if radius == 0:
+            queries, rows = _true_cells(_equal_in_a_column(fingerprints, self.entries.fingerprints))
+            yield Hits(self.entries, queries, rows, np.zeros(len(rows), np.uint8))
+            return
         pairs = zip(fingerprints.T, self.entries.fingerprints.T, strict=True)
         distances = reduce(np.minimum, (np.bitwise_count(ours[:, None] ^ theirs) for ours, theirs in pairs))
         queries, rows = _true_cells(distances <= radius)
@@ -90,7 +94,7 @@ class SortedRun:
 
     entries: Entries
     tables: tuple[tuple[BlockTable, ...], ...]
-    """[fingerprint][block]."""
+    """[fingerprint][block], of the blocks that the radius needs."""
     digest_table: BlockTable
     """The digest's first half by its lowest block."""
     newest: int
@@ -135,8 +139,9 @@ class SortedRun:
 class Index:
     """Kept articles of one scheme. Dead entries are never found, and dropped when their run is merged or all dead."""
 
-    def __init__(self, scheme: str, fingerprints: int) -> None:
-        """Start empty, for a scheme with so many fingerprints."""
+    def __init__(self, scheme: str, fingerprints: int, radius: int) -> None:
+        """Start empty, for a scheme with so many fingerprints, and lookups up to this radius."""
+        self._radius = radius
         self._sorted: list[SortedRun] = []
         self._open = OpenRun(no_entries(scheme, fingerprints))
 
@@ -168,7 +173,7 @@ class Index:
         if len(merged) <= OPEN_ENTRIES:
             self._open = OpenRun(merged)
         else:
-            self._sorted.append(sorted_run(merged))
+            self._sorted.append(sorted_run(merged, self._radius))
 
     def drop_dead_runs(self, horizon: int, evicted_below: int) -> None:
         """Let go of each run in which all entries are dead."""
@@ -189,14 +194,31 @@ def live_mask(entries: Entries, horizon: int, evicted_below: int) -> NDArray[np.
     return (entries.times > horizon) & (entries.sequences >= evicted_below)
 
 
-def sorted_run(entries: Entries) -> SortedRun:
-    """Sort one or more entries by all blocks."""
+def sorted_run(entries: Entries, radius: int) -> SortedRun:
+    """Sort one or more entries by all blocks that lookups up to this radius ask."""
+    blocks = [block for block in range(BLOCKS) if len(flips(radius, block))]
     return SortedRun(
         entries=entries,
-        tables=tuple(tuple(block_table(values, block) for block in range(BLOCKS)) for values in entries.fingerprints.T),
+        tables=tuple(tuple(block_table(values, block) for block in blocks) for values in entries.fingerprints.T),
         digest_table=block_table(entries.digests[:, 0], 0),
         newest=int(entries.times.max()),
     )
+
+
+def _equal_in_a_column(ours: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Whether rows of two tables (n, f) and (m, f) have the same value in any column, as a mask (n, m).
+
+    By sorting, in a tenth of the time of comparing all with all: schemes that ask for equality have many columns.
+    """
+    mask = np.zeros((len(ours), len(theirs)), np.bool_)
+    for asked, values in zip(ours.T, theirs.T, strict=True):
+        order = np.argsort(values)
+        ordered = values[order]
+        starts = np.searchsorted(ordered, asked, side="left")
+        counts = np.searchsorted(ordered, asked, side="right") - starts
+        shifts = np.repeat(starts - np.cumsum(counts) + counts, counts)
+        mask[np.repeat(np.arange(len(ours)), counts), order[np.arange(counts.sum()) + shifts]] = True
+    return mask
 
 
 def _true_cells(mask: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -88,35 +88,40 @@ def _mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return hashes ^ (hashes >> np.uint64(29))
 
 
-def signatures(hashes: NDArray[np.uint64], counts: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Signatures, uint8 (n, SIGNATURE_BYTES), of n texts whose shingle hashes stand one after the other."""
+def minima(hashes: NDArray[np.uint64], counts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The smallest hash of each bin, uint64 (n, BINS), of n texts whose shingle hashes stand one after the other."""
     owners = np.repeat(np.arange(len(counts)), counts)
     places = owners * BINS + (hashes >> np.uint64(64 - _BIN_BITS)).astype(np.int64)
-    minima = np.full(len(counts) * BINS, _EMPTY)
-    np.minimum.at(minima, places, hashes)
-    _densify(minima)
+    smallest = np.full(len(counts) * BINS, _EMPTY)
+    np.minimum.at(smallest, places, hashes)
+    _densify(smallest)
+    return smallest.reshape(-1, BINS)
+
+
+def signatures(smallest: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """Signatures, uint8 (n, SIGNATURE_BYTES), of n texts with these `minima`."""
     # A borrowed hash gets a bit of its own in each bin: else all that borrow from one bin would agree by one chance.
-    kept = ((minima.reshape(-1, BINS) ^ _SALTS) * _KEEP) >> np.uint64(63)
+    kept = ((smallest ^ _SALTS) * _KEEP) >> np.uint64(63)
     return np.packbits(kept.astype(np.bool_), axis=1)
 
 
-def _densify(minima: NDArray[np.uint64]) -> None:
-    """Give every empty bin the hash that it borrows; `minima` has n times BINS, one text after the other.
+def _densify(smallest: NDArray[np.uint64]) -> None:
+    """Give every empty bin the hash that it borrows; `smallest` has n times BINS, one text after the other.
 
     A text without any hash stays empty.
     """
-    lenders = minima.copy()
-    empty = np.flatnonzero(minima == _EMPTY)
+    lenders = smallest.copy()
+    empty = np.flatnonzero(smallest == _EMPTY)
     for donors in _DONORS:
         bins = empty % BINS
         borrowed = lenders.take(empty - bins + donors.take(bins))
-        minima[empty] = borrowed
+        smallest[empty] = borrowed
         empty = empty[borrowed == _EMPTY]
         if not len(empty):
             return
     rows, starts = np.unique(empty // BINS, return_index=True)
     for row, left in zip(rows, np.split(empty, starts[1:]), strict=True):
-        minima[left] = _choose(lenders[row * BINS : (row + 1) * BINS], left % BINS)
+        smallest[left] = _choose(lenders[row * BINS : (row + 1) * BINS], left % BINS)
 
 
 def _choose(lenders: NDArray[np.uint64], bins: NDArray[np.int64]) -> NDArray[np.uint64]:

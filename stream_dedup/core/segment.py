@@ -53,6 +53,11 @@ class Scripts:
         without = sum(map(len, self.han)) + sum(map(len, self.unspaced))
         return without >= sum(map(len, self.words))
 
+    @property
+    def mostly_han(self) -> bool:
+        """Whether half the letters or more are Han."""
+        return sum(map(len, self.han)) >= sum(map(len, self.unspaced)) + sum(map(len, self.words))
+
 
 def by_script(runs: Sequence[str]) -> Scripts:
     """Sort a text's runs (see text.runs) by script."""

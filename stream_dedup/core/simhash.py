@@ -20,6 +20,23 @@ def xxh3(seed: int) -> WordHash:
     return lambda word: xxhash.xxh3_64_intdigest(word, seed=seed)
 
 
+_MIX = np.array([0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53], dtype=np.uint64)
+"""Multipliers of MurmurHash3's 64-bit finalizer (Appleby, public domain): each bit changes half of all bits."""
+
+
+def reseeded(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
+    """Other hashes of the same n words, (n,), made of their 64-bit hashes; seed 0 leaves those as they are.
+
+    A word is hashed and looked up once, however many fingerprints a scheme has.
+    """
+    if seed == 0:
+        return hashes
+    mixed = hashes ^ np.uint64(xxhash.xxh3_64_intdigest(b"seed", seed=seed))
+    for factor in _MIX:
+        mixed = (mixed ^ (mixed >> np.uint64(33))) * factor
+    return mixed ^ (mixed >> np.uint64(33))
+
+
 _LONGEST = 32
 """Characters in a word that is worth holding."""
 _BLOCK = 128

@@ -9,6 +9,8 @@ from stream_dedup.core.verdict import Kind
 
 SIGNATURE_BYTES = 64
 """Bytes of a MinHash signature, whatever the scheme."""
+FACT_BYTES = 64
+"""Bytes of the sketch of the text's facts (see core/fact_sketch.py)."""
 DIGEST_BYTES = 16
 """Bytes of the digest (xxh3_128) that finds the same text."""
 
@@ -22,6 +24,8 @@ class Sketch:
     """64-bit SimHash values, as many as the scheme has."""
     signature: bytes
     digest: bytes
+    facts: bytes
+    """What is kept of the numbers, dates and names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class Sketches:
     """(n, SIGNATURE_BYTES)."""
     digests: NDArray[np.uint8]
     """(n, DIGEST_BYTES)."""
+    facts: NDArray[np.uint8]
+    """(n, FACT_BYTES)."""
     words: NDArray[np.int64]
     """(n,) words in each text, for the limit under which a text is too short to compare."""
 
@@ -58,6 +64,7 @@ class Sketches:
             fingerprints=tuple(self.fingerprints[index].tolist()),
             signature=self.signatures[index].tobytes(),
             digest=self.digests[index].tobytes(),
+            facts=self.facts[index].tobytes(),
         )
 
 

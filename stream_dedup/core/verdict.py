@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 
 class Verdict(StrEnum):
@@ -53,6 +53,38 @@ class Original:
     """Jaccard similarity estimated from the signatures, 0 to 1."""
 
 
+class FactKind(IntEnum):
+    """What sort of fact tells two bulletins of one template apart."""
+
+    NUMBER = 0
+    DATE = 1
+    NAME = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """How many facts of one kind stand in the same context in both texts, but with another value."""
+
+    kind: FactKind
+    count: int
+    compared: int
+    """Facts of this kind that could be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """Why an article that is near a kept one is no duplicate of it: its facts are others."""
+
+    original_id: str
+    """Of the kept article."""
+    replaced: tuple[Replaced, ...]
+    """By kind, only those of which any was replaced."""
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{one.count} of {one.compared} {one.kind.name.lower()}s" for one in self.replaced)
+        return f"{said} replaced"
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """One article's verdict with its evidence."""
@@ -62,5 +94,7 @@ class Judgement:
     kind: Kind
     verdict: Verdict
     original: Original | None = None
+    veto: Veto | None = None
+    """Only where a veto left the article without an original; the nearest kept article's."""
     reason: str | None = None
     """One sentence; only where the verdict is rejected."""

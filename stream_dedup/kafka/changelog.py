@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stream_dedup.core.delta import Delta, Entries
-from stream_dedup.core.sketch import SIGNATURE_BYTES
+from stream_dedup.core.sketch import FACT_BYTES, SIGNATURE_BYTES
 from stream_dedup.errors import LogRefusedError
 
-VERSION = 1
+VERSION = 2
 """Format of the record's value."""
 
 
@@ -22,6 +22,7 @@ class _Entries(msgspec.Struct, frozen=True, array_like=True):
     fingerprints: bytes
     signatures: bytes
     digests: bytes
+    facts: bytes
     times: bytes
     sequences: bytes
     positions: bytes
@@ -92,6 +93,7 @@ def _encode_entries(entries: Entries) -> _Entries:
         fingerprints=entries.fingerprints.astype("<u8").tobytes(),
         signatures=entries.signatures.tobytes(),
         digests=entries.digests.astype("<u8").tobytes(),
+        facts=entries.facts.tobytes(),
         times=entries.times.astype("<i8").tobytes(),
         sequences=entries.sequences.astype("<i8").tobytes(),
         positions=entries.positions.astype("<u8").tobytes(),
@@ -107,6 +109,7 @@ def _decode_entries(entries: _Entries) -> Entries:
         fingerprints=_unsigned(entries.fingerprints).reshape(count, entries.fingerprints_each),
         signatures=np.frombuffer(entries.signatures, np.uint8).reshape(count, SIGNATURE_BYTES),
         digests=_unsigned(entries.digests).reshape(count, 2),
+        facts=np.frombuffer(entries.facts, np.uint8).reshape(count, FACT_BYTES),
         times=_signed(entries.times),
         sequences=_signed(entries.sequences).reshape(count),
         positions=_unsigned(entries.positions).reshape(count),

@@ -159,4 +159,5 @@ def _describe(record: Record, article: Article | SetAside, content: Sketch | Set
         fingerprints=sketch.fingerprints if sketch else (),
         signature=sketch.signature if sketch else b"",
         digest=sketch.digest if sketch else b"",
+        facts=sketch.facts if sketch else b"",
     )

@@ -17,7 +17,7 @@ from stream_dedup.kafka.transport import Headers, Message, Record
 
 HANDOVER = "dedup-handover"
 """The header from the fingerprint stage to the decide stage; on the internal topic only."""
-HANDOVER_VERSION = 1
+HANDOVER_VERSION = 2
 EVIDENCE_PREFIX = "dedup-"
 MAX_REASON_LENGTH = 500
 """Characters of a reason; a header is a sentence, not a place for what came in."""
@@ -44,13 +44,14 @@ class Handover(msgspec.Struct, frozen=True, array_like=True):
     fingerprints: tuple[int, ...]
     signature: bytes
     digest: bytes
+    facts: bytes
 
     @property
     def content(self) -> Sketch | SetAside:
         """What the decider takes."""
         if self.kind is not None:
             return SetAside(self.kind, self.reason)
-        return Sketch(self.scheme or "", self.fingerprints, self.signature, self.digest)
+        return Sketch(self.scheme or "", self.fingerprints, self.signature, self.digest, self.facts)
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -121,6 +122,11 @@ def evidence(judgement: Judgement, handover: Handover) -> Headers:
             ("dedup-original-time", b"%d" % original.time),
             ("dedup-distance", b"%d" % original.distance),
             ("dedup-similarity", b"%.3f" % original.similarity),
+        ]
+    if (veto := judgement.veto) is not None:
+        headers += [
+            ("dedup-veto", str(veto).encode()),
+            ("dedup-veto-original-id", veto.original_id.encode("utf-8", "replace")),
         ]
     if judgement.reason is not None:
         headers.append(("dedup-reason", judgement.reason[:MAX_REASON_LENGTH].encode("utf-8", "replace")))

@@ -109,6 +109,8 @@ async def test_verdicts_come_in_their_order_and_only_committed_ones(broker: str)
         "original_id": "id-0",
         "distance": 3,
         "similarity": 0.875,
+        "veto": None,
+        "veto_original_id": None,
         "sequence": 2,
         "position": "raw-0-2",
         "reason": None,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stream_dedup.app.cli import run_cli
-from stream_dedup.core.scheme import PROFILES
+from stream_dedup.core.recipes import PROFILES
 from tests.app.archives import EDITED, OTHER, STORY, printed, write_lines
 
 REPOST = EDITED.replace("Nobody was hurt.", "Nobody was hurt. This line is new.")
@@ -51,7 +51,9 @@ def test_what_people_see(capsys: pytest.CaptureFixture[str]) -> None:
     """Every profile's verdict, bits with marks, words by where they stand, changed sentences; plain in a pipe."""
     shown = printed(["compare", "--text", STORY, REPOST], capsys)
     lines = shown.splitlines()
-    assert [line.split()[0] for line in lines if line.strip().startswith(tuple(PROFILES))] == list(PROFILES)
+    assert [line.split()[0] for line in lines if line.startswith(tuple(f"  {name} " for name in PROFILES))] == list(
+        PROFILES
+    )
     first = next(number for number, line in enumerate(lines) if line.startswith("fingerprint 1"))
     ours, theirs, marks = lines[first + 1 : first + 4]
     for place in range(2, 2 + 64 + 3):

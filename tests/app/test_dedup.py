@@ -15,7 +15,19 @@ STORY = (
     "Wednesday on, when the rain moves east."
 )
 OTHER = "A completely different story about the price of copper, which rose sharply in London trading on Thursday."
-KEYS = ["id", "verdict", "kind", "original_id", "distance", "similarity", "sequence", "position", "reason"]
+KEYS = [
+    "id",
+    "verdict",
+    "kind",
+    "original_id",
+    "distance",
+    "similarity",
+    "veto",
+    "veto_original_id",
+    "sequence",
+    "position",
+    "reason",
+]
 
 
 def write(path: Path, *lines: object) -> str:
@@ -66,3 +78,24 @@ def test_a_window_without_times_is_said_to_be_without_effect(
     """An option that can do nothing is not taken in silence."""
     assert run_cli(["dedup", "--window", "72h", write(tmp_path / "a", {"text": STORY})]) == 0
     assert "no effect without --time-field" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "veto"), [([], "new", "1 of 2 numbers replaced"), (["--no-vetoes"], "near", None)]
+)
+def test_vetoes_are_a_switch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], kind: str, veto: str | None
+) -> None:
+    """Replaced facts keep an article unless the switch is off, and the line says which and from whom."""
+    notice = (
+        "The water works close the main in Mill Street from {} to 14 o'clock on Thursday; please keep all taps closed "
+        "until then. The water may be cloudy for a short time after the work, which does no harm; let it run until it "
+        "is clear again. Anyone who needs water in the meantime finds a tank wagon beside the old market hall, and "
+        "those who cannot walk so far may ring the office, which will bring some to the door. The council thanks "
+        "everyone for their patience."
+    )
+    path = write(tmp_path / "1.jsonl", {"id": "a", "text": notice.format(7)}, {"id": "b", "text": notice.format(16)})
+    run_cli(["dedup", *options, path])
+    line = json.loads(capsys.readouterr().out.splitlines()[1])
+    assert (line["kind"], line["veto"]) == (kind, veto)
+    assert (line["veto_original_id"] == "a") == (veto is not None)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stream_dedup.app.cli import run_cli
-from stream_dedup.core.scheme import PROFILES
+from stream_dedup.core.recipes import PROFILES
 from tests.app.archives import EDITED, OTHER, STORY, printed, story, write_lines
 
 ARTICLES = [

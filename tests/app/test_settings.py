@@ -9,7 +9,7 @@ from stream_dedup.app.load_settings import load_settings
 from stream_dedup.app.setting_types import Route, format_duration, parse_duration
 from stream_dedup.app.settings import Settings
 from stream_dedup.app.settings_table import render_settings
-from stream_dedup.core.scheme import profile
+from stream_dedup.app.stages import profile_of, rules_of
 from stream_dedup.core.verdict import Kind
 from stream_dedup.errors import SettingsError
 
@@ -107,9 +107,30 @@ def test_every_kind_has_an_output() -> None:
     assert topics[Kind.NEAR] == topics[Kind.NEW] == "articles.unique"
 
 
-def test_every_profile_that_can_be_set_exists() -> None:
-    """The names that the setting allows are profiles."""
-    assert profile(load_settings({}).profile).name == "strict"
+def test_the_profile_has_the_radius_and_threshold_of_the_settings() -> None:
+    """Where they are given they stand in place of the profile's own; text from a variable is a number."""
+    default = profile_of(load_settings({}))
+    assert (default.name, default.radius, default.threshold) == ("strict", 3, 0.55)
+    chosen = profile_of(load_settings({"profile": "thorough", "radius": "5", "threshold": "0.7"}))
+    assert (chosen.name, chosen.radius, chosen.threshold) == ("thorough", 5, 0.7)
+    assert rules_of(load_settings({"profile": "balanced"}), None).radius == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"radius": "8"}, "--radius.*7"),
+        ({"radius": "-1"}, "--radius.*0"),
+        ({"threshold": "1.01"}, "--threshold.*1"),
+        ({"threshold": "nan"}, "--threshold"),
+        ({"profile": "loose"}, "--profile.*loose.*'strict', 'balanced', 'thorough'"),
+        ({"profile": "minhash", "radius": "3"}, "minhash .*equal bands.* 3 bits"),
+    ],
+)
+def test_a_profile_that_cannot_be_is_refused(options: dict[str, str], said: str) -> None:
+    """A value out of its range, an unknown name, and a radius where there is none, in one sentence."""
+    with pytest.raises(SettingsError, match=said):
+        profile_of(load_settings(options))
 
 
 def test_the_page_of_settings_is_up_to_date() -> None:

@@ -8,7 +8,10 @@ import xxhash
 from numpy.typing import NDArray
 
 from stream_dedup.core.delta import Entries, entries_of
+from stream_dedup.core.fact import Fact
+from stream_dedup.core.fact_sketch import fact_sketch
 from stream_dedup.core.sketch import SIGNATURE_BYTES, Sketch, Submission
+from stream_dedup.core.verdict import FactKind
 
 SCHEMES = {"one": 1, "two": 2}
 """Handmade schemes and how many fingerprints each has."""
@@ -26,10 +29,11 @@ def number(*parts: object) -> int:
 
 
 @cache
-def sketch(topic: int, flipped: int = 0, edited: int = 0, scheme: str = "one") -> Sketch:
+def sketch(topic: int, flipped: int = 0, edited: int = 0, scheme: str = "one", fact: str = "") -> Sketch:
     """An article about a topic, so many bits and signature bytes away from the topic's first one.
 
     The first fingerprint has its `flipped` lowest bits of a topic-specific order turned; all others twice as many.
+    Its only fact is a number in one context, or it has none.
     """
     order = np.argsort([number("bit", topic, bit) for bit in range(64)]).tolist()
     masks = [sum(1 << bit for bit in order[: flipped * (1 + (column > 0))]) for column in range(SCHEMES[scheme])]
@@ -39,7 +43,8 @@ def sketch(topic: int, flipped: int = 0, edited: int = 0, scheme: str = "one") -
         scheme=scheme,
         fingerprints=tuple(number(scheme, topic, column) ^ mask for column, mask in enumerate(masks)),
         signature=turned + signature[edited:SIGNATURE_BYTES],
-        digest=xxhash.xxh3_128_digest(repr((topic, flipped, edited)).encode()),
+        digest=xxhash.xxh3_128_digest(repr((topic, flipped, edited, fact)).encode()),
+        facts=fact_sketch([Fact(FactKind.NUMBER, "price_dollars", fact)] if fact else []),
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from stream_dedup.core.decider import Rules
 from stream_dedup.core.sketch import Sketch, Submission
-from stream_dedup.core.verdict import VERDICT_OF, Judgement, Kind, Original, Verdict
+from stream_dedup.core.verdict import VERDICT_OF, FactKind, Judgement, Kind, Original, Replaced, Verdict, Veto
 from tests.core.handmade import equal_bytes
 
 
@@ -54,7 +54,14 @@ class PlainDecider:
         exact = [self._evidence(sketch, entry) for entry in others if entry.sketch.digest == sketch.digest]
         near = [self._evidence(sketch, entry) for entry in others if entry.sketch.digest != sketch.digest]
         near = [one for one in near if one.distance <= self.rules.radius and one.similarity >= self.rules.threshold]
-        best = sorted(exact or near, key=lambda one: (one.distance, -one.similarity, one.sequence))[:1]
+        vetoed = [one for one in near if self._vetoed(article, sketch, one)]
+        near = [one for one in near if one not in vetoed]
+        exact, near, vetoed = (
+            sorted(some, key=lambda one: (one.distance, -one.similarity, one.sequence))
+            for some in (exact, near, vetoed)
+        )
+        best = (exact or near)[:1]
+        veto = Veto(vetoed[0].id, (Replaced(FactKind.NUMBER, 1, 1),)) if vetoed and not best else None
         kind = self._kind(article, bool(exact), best)
         kept = kind is Kind.NEW or (kind is Kind.REVISION and self.rules.keep_revisions)
         replay = any(entry.sketch.digest == sketch.digest for entry in own)
@@ -62,7 +69,13 @@ class PlainDecider:
             self.kept.append(Kept(sequence, article, sketch))
             self.ever_kept.append(sequence)
             self.kept = self.kept[-self.rules.max_entries :]
-        return Judgement(sequence, kind, Verdict.UNIQUE if kept else VERDICT_OF[kind], best[0] if best else None)
+        return Judgement(sequence, kind, Verdict.UNIQUE if kept else VERDICT_OF[kind], best[0] if best else None, veto)
+
+    def _vetoed(self, article: Submission, sketch: Sketch, original: Original) -> bool:
+        """Handmade articles have one fact or none; two that have another each are apart."""
+        theirs = next(entry.sketch.facts for entry in self.kept if entry.sequence == original.sequence)
+        both = any(sketch.facts) and any(theirs)
+        return self.rules.vetoes and both and sketch.facts != theirs and article.id != original.id
 
     def _kind(self, article: Submission, exact: bool, best: list[Original]) -> Kind:  # noqa: FBT001 - a plain oracle
         if exact:

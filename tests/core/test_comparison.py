@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_dedup.core.comparison import FingerprintPair, compare_texts, word_weights
+from stream_dedup.core.recipes import PROFILES
 from stream_dedup.core.scheme import profile
 from stream_dedup.core.simhash import simhash
 
-SCHEME = profile("strict").scheme
+SCHEMES = {name: profile(name).scheme for name in PROFILES}
+SCHEME = SCHEMES["strict"]
 WORDS = st.text("雨河坝桥校村 abc12", min_size=1, max_size=60)
 
 
@@ -22,12 +24,14 @@ def test_words_with_their_weights() -> None:
     assert next(iter(words)) == "3"
 
 
+@pytest.mark.parametrize("name", [name for name, data in PROFILES.items() if data.radius])
 @given(text=WORDS)
-def test_the_weights_are_those_of_the_fingerprint(text: str) -> None:
-    """SimHash of the words shown, by the weights shown, is the fingerprint shown."""
-    comparison = compare_texts(SCHEME, text, "rain")
-    weights = word_weights(SCHEME, text)
-    hashes = SCHEME.memories[0].hashes(weights)
+def test_the_weights_are_those_of_the_fingerprint(name: str, text: str) -> None:
+    """SimHash of the words shown, by the weights shown, is the first fingerprint shown, in every scheme of words."""
+    scheme = SCHEMES[name]
+    comparison = compare_texts(scheme, text, "rain")
+    weights = word_weights(scheme, text)
+    hashes = scheme.memory.hashes(weights)
     assert comparison.fingerprints[0].left == simhash(hashes, np.array(list(weights.values())))
 
 

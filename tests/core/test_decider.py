@@ -12,7 +12,7 @@ from stream_dedup.core.verdict import Kind
 from stream_dedup.errors import DeltaRefusedError, SettingsError
 from tests.core.handmade import equal_bytes, sketch
 
-RULES = Rules(radius=3, threshold=0.55, window=100, max_entries=1000, keep_revisions=False)
+RULES = Rules(radius=3, threshold=0.55, window=100, max_entries=1000, keep_revisions=False, vetoes=True)
 UNFINGERPRINTABLE = SetAside(Kind.UNFINGERPRINTABLE)
 TOMBSTONE = SetAside(Kind.TOMBSTONE)
 UNREADABLE = SetAside(Kind.UNREADABLE, "The value is empty: 0 bytes, and all of them white space.")
@@ -46,6 +46,29 @@ HISTORIES = [
         "at the threshold is near", [(sketch(1), 0), (sketch(1, 0, 32), 0)], "new near:0", replace(RULES, threshold=0.5)
     ),
     History("only kept ones are originals", [(sketch(1), 0), (sketch(1, 3), 0), (sketch(1, 6), 0)], "new near:0 new"),
+    History(
+        "replaced facts keep near ones apart",
+        [(sketch(1, fact="5"), 0), (sketch(1, 2, fact="6"), 0), (sketch(1, 1, fact="6"), 0)],
+        "new new near:1",
+    ),
+    History(
+        "without vetoes they do not",
+        [(sketch(1, fact="5"), 0), (sketch(1, 2, fact="6"), 0)],
+        "new near:0",
+        replace(RULES, vetoes=False),
+    ),
+    History("facts of one side alone are no veto", [(sketch(1, fact="5"), 0), (sketch(1, 2), 0)], "new near:0"),
+    History(
+        "vetoes do not apply to a revision",
+        [(sketch(1, fact="5"), 0), (sketch(1, 2, fact="6"), 0)],
+        "new revision:0",
+        names=("a", "a"),
+    ),
+    History(
+        "vetoes do not apply to the same text",
+        [(sketch(1), 0), (replace(sketch(1, fact="6"), digest=sketch(1).digest), 0)],
+        "new exact:0",
+    ),
     History("the nearest wins", [(sketch(1), 0), (sketch(1, 4), 0), (sketch(1, 3), 0)], "new new near:1"),
     History(
         "at one distance the most similar wins",
@@ -281,6 +304,7 @@ def test_every_part_of_the_state_is_in_its_digest() -> None:
         replace(deltas[0], entries=(replace(kept, fingerprints=kept.fingerprints + np.uint64(1)),)),
         replace(deltas[0], entries=(replace(kept, signatures=kept.signatures ^ np.uint8(1)),)),
         replace(deltas[0], entries=(replace(kept, digests=kept.digests + np.uint64(1)),)),
+        replace(deltas[0], entries=(replace(kept, facts=kept.facts + np.uint8(1)),)),
         replace(deltas[0], entries=(replace(kept, times=kept.times + 1),)),
         replace(deltas[0], entries=(replace(kept, sequences=kept.sequences + 1),)),
         replace(deltas[0], entries=(replace(kept, positions=kept.positions + np.uint64(1)),)),
@@ -303,10 +327,11 @@ def test_deltas_carry_a_hash_of_the_rules() -> None:
         replace(RULES, window=None),
         replace(RULES, max_entries=999),
         replace(RULES, keep_revisions=True),
+        replace(RULES, vetoes=False),
     ]
     hashes = {Decider(rules, equal_bytes).decide([], 0).delta.rules for rules in changed}
     assert len(hashes) == len(changed)
-    assert RULES.hash64() == 12_824_915_835_769_036_388
+    assert RULES.hash64() == 176_223_212_719_487_940
 
 
 @pytest.mark.parametrize(

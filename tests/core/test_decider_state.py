@@ -28,6 +28,7 @@ RULES = st.builds(
     window=st.sampled_from([None, 1, 15, 40]),
     max_entries=st.sampled_from([1, 2, 3, 8, 1000]),
     keep_revisions=st.booleans(),
+    vetoes=st.booleans(),
 )
 ALIKE = st.builds(
     sketch,
@@ -35,6 +36,7 @@ ALIKE = st.builds(
     flipped=st.sampled_from([0, 0, 1, 3, 4]),
     edited=st.sampled_from([0, 10, 40]),
     scheme=st.sampled_from(sorted(SCHEMES)),
+    fact=st.sampled_from(["", "", "1", "2"]),
 )
 CONTENTS = st.one_of(
     ALIKE,

@@ -34,7 +34,7 @@ def test_taking_keeps_rows_and_ids_together(mask: list[bool]) -> None:
     chosen = [row for row, wanted in enumerate(mask) if wanted]
     assert ids_of(taken) == [IDS[row] for row in chosen]
     assert taken.sequences.tolist() == chosen
-    for column in ("fingerprints", "signatures", "digests", "times", "positions"):
+    for column in ("fingerprints", "signatures", "digests", "facts", "times", "positions"):
         assert np.array_equal(getattr(taken, column), getattr(named(IDS), column)[chosen])
 
 

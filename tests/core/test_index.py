@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from stream_dedup.core.block_table import MAX_RADIUS
 from stream_dedup.core.delta import Entries, joined
 from stream_dedup.core.index import MERGE_RATIO, Hits, Index, sorted_run
 from stream_dedup.core.window import NO_HORIZON
@@ -46,9 +47,11 @@ def _bits(places: NDArray[np.int64]) -> int:
     return sum(1 << place for place in places.tolist())
 
 
-def filled(whole: Entries, portion: int, horizon: int = NO_HORIZON, evicted_below: int = 0) -> Index:
+def filled(
+    whole: Entries, portion: int, horizon: int = NO_HORIZON, evicted_below: int = 0, radius: int = MAX_RADIUS
+) -> Index:
     """An index that took the entries in portions."""
-    index = Index(whole.scheme, whole.fingerprints.shape[1])
+    index = Index(whole.scheme, whole.fingerprints.shape[1], radius)
     for first in range(0, len(whole), portion):
         rows = (np.arange(len(whole)) >= first) & (np.arange(len(whole)) < first + portion)
         index.insert(whole.take(rows), horizon, evicted_below)
@@ -77,13 +80,15 @@ def distances(queries: Entries, whole: Entries) -> NDArray[np.int64]:
     )
 
 
-@pytest.mark.parametrize("fingerprints", [1, 2])
+@pytest.mark.parametrize("fingerprints", [1, 2, 9])
 @pytest.mark.parametrize("portion", [1, 3, 50])
 @pytest.mark.parametrize("radius", range(8))
 def test_near_is_what_brute_force_finds(radius: int, portion: int, fingerprints: int) -> None:
     """For every radius, each entry within it on any fingerprint is found once, with its smallest distance."""
     whole, queries = kept_near(150, fingerprints), kept_near(30, fingerprints)
-    found = pairs([hits for run in filled(whole, portion).runs for hits in run.near(queries.fingerprints, radius)])
+    found = pairs(
+        [hits for run in filled(whole, portion, radius=radius).runs for hits in run.near(queries.fingerprints, radius)]
+    )
     far = distances(queries, whole)
     assert found == [(q, e, int(far[q, e])) for q, e in zip(*np.nonzero(far <= radius), strict=True)]
     assert found
@@ -92,7 +97,7 @@ def test_near_is_what_brute_force_finds(radius: int, portion: int, fingerprints:
 def test_hits_come_in_bounded_portions() -> None:
     """Thousands of entries with one fingerprint and many queries near it do not take memory for all pairs at once."""
     whole = entries([sketch(topic % 3) for topic in range(900)])
-    run, queries = sorted_run(whole), np.repeat(whole.fingerprints[:3], 20, axis=0)
+    run, queries = sorted_run(whole, MAX_RADIUS), np.repeat(whole.fingerprints[:3], 20, axis=0)
     with patch("stream_dedup.core.block_table.PAIRS_AT_ONCE", 1000):
         sizes = [len(hits.rows) for hits in run.near(queries, 3)]
     assert sum(sizes) == 20 * 900
@@ -115,7 +120,7 @@ def test_same_is_an_equal_digest_in_both_halves(portion: int, fingerprints: int)
 def test_life_is_tested_for_each_entry_and_query() -> None:
     """In one run, one query finds an entry that another, with a later horizon, does not."""
     whole = entries([sketch(1)] * 3, times=[10, 20, 30])
-    found = sorted_run(whole).near(np.repeat(whole.fingerprints[:1], 3, axis=0), 0)
+    found = sorted_run(whole, MAX_RADIUS).near(np.repeat(whole.fingerprints[:1], 3, axis=0), 0)
     live = [hits.live(np.array([9, 10, 29]), evicted_below=1) for hits in found]
     assert pairs(live) == [(0, 1, 0), (0, 2, 0), (1, 1, 0), (1, 2, 0), (2, 2, 0)]
 
@@ -128,7 +133,7 @@ def test_life_is_tested_for_each_entry_and_query() -> None:
 def test_live_entries_stay_and_dead_ones_do_not_pile_up(steps: list[tuple[int, int, int]], spread: int) -> None:
     """Through any inserts, expiry and evictions the live entries are all there, in few runs, in order."""
     random = np.random.default_rng(SEED)
-    index, every = Index("one", 1), entries([sketch(0)])
+    index, every = Index("one", 1, MAX_RADIUS), entries([sketch(0)])
     index.insert(every, NO_HORIZON, 0)
     horizon = evicted_below = 0
     for count, passing, evicting in steps:
@@ -156,7 +161,7 @@ def test_runs_grow_older_and_larger() -> None:
 
 def test_memory_follows_the_live_entries() -> None:
     """Under a steady stream what is held stays within a small multiple of what is live."""
-    index = Index("one", 1)
+    index = Index("one", 1, MAX_RADIUS)
     for first in range(0, 1200, 2):
         index.insert(entries([sketch(first)] * 2, first), horizon=first - 100, evicted_below=0)
         index.drop_dead_runs(first - 100, 0)

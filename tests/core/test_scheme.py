@@ -11,15 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stream_dedup.core import recipes
 from stream_dedup.core import scheme as schemes
 from stream_dedup.core.minhash import estimated_jaccard
+from stream_dedup.core.scheme import Profile
 from stream_dedup.core.segment import RJIEBA, Segmenter
 from stream_dedup.core.simhash import HashMemory, xxh3
 from stream_dedup.core.sketch import Sketches
 from stream_dedup.errors import RecipeMismatchError, SettingsError
 
-STRICT = schemes.profile("strict")
-MEMORY = HashMemory(xxh3(0))
+PROFILES = {name: schemes.profile(name) for name in recipes.PROFILES}
+STRICT = PROFILES["strict"]
+each_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 TEXTS = st.lists(
     st.text(st.one_of(st.sampled_from("中国人民银行降息ab 1.，ニュ"), st.characters()), max_size=60), max_size=6
 )
@@ -38,16 +41,17 @@ def _groups() -> dict[str, dict[str, str]]:
 def _same(left: Sketches, right: Sketches) -> bool:
     return all(
         np.array_equal(getattr(left, part), getattr(right, part))
-        for part in ("fingerprints", "signatures", "digests", "words")
+        for part in ("fingerprints", "signatures", "digests", "facts", "words")
     )
 
 
+@each_profile
 @settings(deadline=None)
-@given(TEXTS)
-def test_a_sketch_does_not_depend_on_the_batch(texts: list[str]) -> None:
-    """A text alone, in a batch, and through a new scheme with empty memories gives the same sketch and word count."""
-    together = STRICT.scheme.fingerprint(texts)
-    fresh = schemes.profile("strict").scheme
+@given(texts=TEXTS)
+def test_a_sketch_does_not_depend_on_the_batch(profile: Profile, texts: list[str]) -> None:
+    """A text alone, in a batch, and through a new scheme with an empty memory gives the same sketch and word count."""
+    together = profile.scheme.fingerprint(texts)
+    fresh = schemes.profile(profile.name).scheme
     assert _same(together, fresh.fingerprint(texts))
     for row, text in enumerate(texts):
         alone = fresh.fingerprint([text])
@@ -55,6 +59,7 @@ def test_a_sketch_does_not_depend_on_the_batch(texts: list[str]) -> None:
         assert together.words[row] == alone.words[0]
 
 
+@each_profile
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -67,24 +72,27 @@ def test_a_sketch_does_not_depend_on_the_batch(texts: list[str]) -> None:
         pytest.param("word 12 " * 40_000, 80_000, id="320,000 characters of Latin"),
     ],
 )
-def test_any_text_is_fingerprinted(text: str, words: int) -> None:
+def test_any_text_is_fingerprinted(profile: Profile, text: str, words: int) -> None:
     """Nothing at all, mere punctuation and very long texts give arrays of the promised shapes and types."""
-    sketches = STRICT.scheme.fingerprint([text, text])
-    assert sketches.fingerprints.shape == (2, STRICT.scheme.fingerprints)
+    sketches = profile.scheme.fingerprint([text, text])
+    assert sketches.fingerprints.shape == (2, profile.scheme.fingerprints)
     assert sketches.signatures.shape == (2, 64)
     assert sketches.digests.shape == (2, 16)
     assert sketches.words.tolist() == [words, words]
-    parts = (sketches.fingerprints, sketches.signatures, sketches.digests, sketches.words)
-    assert [part.dtype.name for part in parts] == ["uint64", "uint8", "uint8", "int64"]
+    assert sketches.facts.shape == (2, 64)
+    parts = (sketches.fingerprints, sketches.signatures, sketches.digests, sketches.facts, sketches.words)
+    assert [part.dtype.name for part in parts] == ["uint64", "uint8", "uint8", "uint8", "int64"]
 
 
-def test_empty_batch() -> None:
+@each_profile
+def test_empty_batch(profile: Profile) -> None:
     """No texts give arrays without rows."""
-    sketches = STRICT.scheme.fingerprint([])
-    shapes = [part.shape for part in (sketches.fingerprints, sketches.signatures, sketches.digests, sketches.words)]
-    assert shapes == [(0, 1), (0, 64), (0, 16), (0,)]
+    sketches = profile.scheme.fingerprint([])
+    parts = (sketches.fingerprints, sketches.signatures, sketches.digests, sketches.facts, sketches.words)
+    assert [part.shape for part in parts] == [(0, profile.scheme.fingerprints), (0, 64), (0, 16), (0, 64), (0,)]
 
 
+@each_profile
 @pytest.mark.parametrize(
     ("group", "edit"),
     [
@@ -96,11 +104,17 @@ def test_empty_batch() -> None:
         ("en1", "curly-quotes-dash"),
     ],
 )
-def test_copies_are_the_same_text(group: str, edit: str) -> None:
-    """White space, width, case, script variant and the shape of quotes change nothing in the sketch."""
+def test_copies_are_the_same_text(profile: Profile, group: str, edit: str) -> None:
+    """White space, width, case, script variant and the shape of quotes change nothing but which words are names.
+
+    Of keywords only the digest and the signature: jieba.analyse cuts the text as it came.
+    """
     texts = _groups()[group]
-    copies = STRICT.scheme.fingerprint([texts["original"], texts[edit]])
-    assert copies.row(0) == copies.row(1)
+    copies = profile.scheme.fingerprint([texts["original"], texts[edit]])
+    left, right = copies.row(0), copies.row(1)
+    assert (left.digest, left.signature) == (right.digest, right.signature)
+    assert left.fingerprints == right.fingerprints or profile.name == "tfidf-top20"
+    assert (left.facts == right.facts) == (edit != "upper-lead")
 
 
 @pytest.mark.parametrize(
@@ -115,9 +129,11 @@ def test_edits_are_alike_but_not_the_same(group: str, edit: str) -> None:
     assert STRICT.threshold <= estimated_jaccard(edited.signatures[0], edited.signatures[1]) < 1
 
 
-def test_the_probe_gives_what_the_name_promises() -> None:
-    """The locked segmenter, dictionary and hashes pass the check."""
-    schemes.check_recipe(STRICT.scheme)
+@each_profile
+def test_the_probe_gives_what_the_name_promises(profile: Profile) -> None:
+    """The locked segmenter, dictionary and hashes pass the check, also for bands from another threshold."""
+    schemes.check_recipe(profile.scheme)
+    schemes.check_recipe(schemes.profile(profile.name, threshold=0.8).scheme)
 
 
 def _dropping_one(run: str) -> list[str]:
@@ -128,6 +144,7 @@ def _without_hmm(run: str) -> list[str]:
     return list(run)
 
 
+@each_profile
 @pytest.mark.parametrize(
     "segmenter",
     [
@@ -135,46 +152,59 @@ def _without_hmm(run: str) -> list[str]:
         pytest.param(replace(RJIEBA, accurate=_without_hmm), id="accurate mode cuts otherwise"),
     ],
 )
-def test_another_segmenter_is_refused(segmenter: Segmenter) -> None:
+def test_another_segmenter_is_refused(profile: Profile, segmenter: Segmenter) -> None:
     """A segmenter that gives other words on the probe text is refused with both hashes and what to do."""
     with pytest.raises(
         RecipeMismatchError, match=r"hash [0-9a-f]{16} on the probe text, expected [0-9a-f]{16}: .*install"
     ):
-        schemes.check_recipe(replace(STRICT.scheme, segmenter=segmenter))
+        schemes.check_recipe(replace(profile.scheme, segmenter=segmenter))
 
 
-def test_another_hash_is_refused() -> None:
+@each_profile
+def test_another_hash_is_refused(profile: Profile) -> None:
     """The same words under other hashes are refused too: the probe's sketch counts."""
     with pytest.raises(RecipeMismatchError):
-        schemes.check_recipe(replace(STRICT.scheme, memories=(HashMemory(xxh3(1)),)))
+        schemes.check_recipe(replace(profile.scheme, memory=HashMemory(xxh3(1))))
 
 
-def test_profiles() -> None:
-    """`strict` is one fingerprint within 3 bits, verified at .55; an unknown name is refused with those there are."""
-    assert (STRICT.name, STRICT.scheme.fingerprints, STRICT.radius, STRICT.threshold) == ("strict", 1, 3, 0.55)
-    assert STRICT.scheme.name == f"news-tf.1+rjieba-{version('rjieba')}"
-    with pytest.raises(SettingsError, match="'loose': choose strict"):
+@pytest.mark.parametrize(
+    ("name", "scheme", "fingerprints", "radius", "threshold"),
+    [
+        ("strict", "news-tf.1", 1, 3, 0.55),
+        ("balanced", "news-wide.1x1", 1, 7, 0.55),
+        ("thorough", "news-wide.1x3", 3, 7, 0.55),
+        ("full-tf", "full-tf.1", 1, 3, 0.55),
+        ("tfidf-top20", "tfidf-top20.1", 1, 3, 0.55),
+        ("minhash", "minhash.1-25x5", 25, 0, 0.5),
+    ],
+)
+def test_profiles(name: str, scheme: str, fingerprints: int, radius: int, threshold: float) -> None:
+    """Each has the scheme, the number of fingerprints, the radius and the threshold that it is known for."""
+    chosen = PROFILES[name]
+    assert (chosen.scheme.fingerprints, chosen.radius, chosen.threshold) == (fingerprints, radius, threshold)
+    assert chosen.name == name
+    assert chosen.scheme.name == f"{scheme}+rjieba-{version('rjieba')}"
+
+
+def test_schemes_do_not_share_a_name() -> None:
+    """Profiles whose fingerprints differ have schemes of other names, bands from another threshold too."""
+    names = [chosen.scheme.name for chosen in PROFILES.values()]
+    names.append(schemes.profile("minhash", threshold=0.8).scheme.name)
+    assert len(set(names)) == len(names)
+
+
+def test_an_unknown_profile_is_refused() -> None:
+    """With the names that there are."""
+    with pytest.raises(SettingsError, match=r"'loose': choose strict, balanced, .*minhash"):
         schemes.profile("loose")
 
 
-def test_frequent_words_weigh_more_than_their_share() -> None:
-    """In text that is mostly Han the weight is the frequency to the 5/4, in sixteenths, rounded."""
-    words = ["的"] + 2 * ["中国"] + 16 * ["银行"] + 10_000 * ["降息"]
-    hashes, weights = schemes.weigh_unspaced(words, MEMORY)
-    assert dict(zip(hashes.tolist(), weights.tolist(), strict=True)) == {
-        MEMORY["的"]: 16,
-        MEMORY["中国"]: 38,
-        MEMORY["银行"]: 512,
-        MEMORY["降息"]: 1_600_000,
-    }
-
-
-def test_numbers_weigh_thrice_between_spaces() -> None:
-    """In text that is cut at spaces a token with a digit weighs 3 each time it stands, a word 1."""
-    words = ["rates", "25", "q3", "हिन्दी", "٣", "rates"]
-    hashes, weights = schemes.weigh_spaced(words, MEMORY)
-    assert hashes.tolist() == [MEMORY[word] for word in words]
-    assert weights.tolist() == [1, 3, 3, 1, 3, 1]
+def test_thorough_sees_what_balanced_sees() -> None:
+    """The first fingerprint is the same; the others come of other hashes."""
+    texts = list(_groups()["zh1"].values()) + list(_groups()["en1"].values())
+    one, three = (PROFILES[name].scheme.fingerprint(texts).fingerprints for name in ("balanced", "thorough"))
+    assert np.array_equal(one[:, 0], three[:, 0])
+    assert all(len(set(row)) == 3 for row in three.tolist())
 
 
 def test_replaced_numbers_move_a_bulletin_further_than_replaced_words() -> None:

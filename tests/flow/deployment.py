@@ -12,8 +12,7 @@ from aiokafka.admin import NewTopic
 from stream_dedup.app.connections import fields_of
 from stream_dedup.app.load_settings import load_settings
 from stream_dedup.app.setting_types import milliseconds
-from stream_dedup.app.stages import rules_of
-from stream_dedup.core.scheme import profile
+from stream_dedup.app.stages import profile_of, rules_of
 from stream_dedup.kafka.client import KafkaBroker, connect
 from stream_dedup.kafka.connection import Connection
 from stream_dedup.kafka.fingerprint_stage import Reading
@@ -56,7 +55,7 @@ class Deployment:
     async def differences(self) -> list[str]:
         """How the committed outputs differ from the oracle's; empty when they do not."""
         settings = load_settings(self.settings)
-        chosen = profile(settings.profile)
+        chosen = profile_of(settings)
         reading = Reading(
             fields_of(settings),
             chosen.scheme,

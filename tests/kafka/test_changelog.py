@@ -18,6 +18,7 @@ def _entries(seed: int, rows: int, fingerprints: int) -> Entries:
         fingerprints=random.integers(0, 2**64, (rows, fingerprints), np.uint64),
         signatures=random.integers(0, 256, (rows, 64), np.uint8),
         digests=random.integers(0, 2**64, (rows, 2), np.uint64),
+        facts=random.integers(0, 256, (rows, 64), np.uint8),
         times=random.integers(-(2**60), 2**60, rows),
         sequences=np.sort(random.integers(0, 2**60, rows)),
         positions=random.integers(0, 2**64, rows, np.uint64),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_dedup.core.sketch import SetAside, Sketch
-from stream_dedup.core.verdict import Judgement, Kind, Original, Verdict
+from stream_dedup.core.verdict import FactKind, Judgement, Kind, Original, Replaced, Verdict, Veto
 from stream_dedup.errors import LogRefusedError
 from stream_dedup.kafka.records import (
     HANDOVER,
@@ -41,6 +41,7 @@ def _handover(**changes: object) -> Handover:
         fingerprints=(1, 2**64 - 1),
         signature=b"\x00" * 64,
         digest=b"\xff" * 16,
+        facts=b"\x01" * 64,
     )
     return msgspec.structs.replace(whole, **changes)
 
@@ -57,7 +58,7 @@ def test_a_handover_comes_back_as_it_was() -> None:
 
 def test_what_is_not_compared_says_why() -> None:
     """The decider gets a sketch, or the kind and reason for which there is none."""
-    assert _handover().content == Sketch("s", (1, 2**64 - 1), b"\x00" * 64, b"\xff" * 16)
+    assert _handover().content == Sketch("s", (1, 2**64 - 1), b"\x00" * 64, b"\xff" * 16, b"\x01" * 64)
     assert _handover(kind=Kind.UNREADABLE, reason="no text").content == SetAside(Kind.UNREADABLE, "no text")
 
 
@@ -111,6 +112,24 @@ def test_keys_that_are_not_utf8_are_written_out() -> None:
                 "dedup-similarity": "0.988",
             },
             id="duplicate",
+        ),
+        pytest.param(
+            Judgement(
+                7,
+                Kind.NEW,
+                Verdict.UNIQUE,
+                veto=Veto("原", (Replaced(FactKind.NUMBER, 2, 5), Replaced(FactKind.DATE, 1, 1))),
+            ),
+            _handover(scheme=None),
+            {
+                "dedup-verdict": "unique",
+                "dedup-kind": "new",
+                "dedup-sequence": "7",
+                "dedup-position": "articles.raw-2-17",
+                "dedup-veto": "2 of 5 numbers, 1 of 1 dates replaced",
+                "dedup-veto-original-id": "原",
+            },
+            id="kept by a veto",
         ),
         pytest.param(
             Judgement(0, Kind.UNREADABLE, Verdict.REJECTED, reason="no text " + "x" * 1_000),

@@ -9,7 +9,7 @@ from stream_dedup.kafka.memory import MemoryBroker, MemorySource
 from stream_dedup.kafka.restore import restore
 from stream_dedup.kafka.transport import Message, Record
 
-RULES = Rules(radius=3, threshold=0.55, window=None, max_entries=10, keep_revisions=False)
+RULES = Rules(radius=3, threshold=0.55, window=None, max_entries=10, keep_revisions=False, vetoes=True)
 
 
 class _SilentSource(MemorySource):

@@ -104,6 +104,43 @@ def test_the_original_is_told_with_the_evidence(driver: StreamDriver) -> None:
     assert 0.55 <= float(output.header("dedup-similarity") or "0") < 1
 
 
+OTHER_FACTS = NEWS.replace("四万二千", "五万二千").replace("三千", "五千")
+
+
+def test_replaced_facts_are_told_with_the_article_they_kept_apart(driver: StreamDriver) -> None:
+    """The near article is unique, and says which facts differ and from which article's."""
+    driver.pipe(_article(OTHER_FACTS, id="b"))
+    output = _one(driver)
+    assert output.header("dedup-kind") == "new"
+    assert output.header("dedup-veto") == "2 of 4 numbers replaced"
+    assert output.header("dedup-veto-original-id") == "original"
+    assert output.header("dedup-original-id") is None
+
+
+def test_vetoes_outlive_a_restart(driver: StreamDriver) -> None:
+    """The facts are restored from the changelog with the rest."""
+    driver.restart()
+    driver.pipe(_article(OTHER_FACTS, id="b"))
+    assert _one(driver).header("dedup-veto") == "2 of 4 numbers replaced"
+
+
+@pytest.mark.parametrize(
+    ("trial", "article_id", "kind"),
+    [
+        pytest.param(Trial(vetoes=False), "b", Kind.NEAR, id="vetoes off"),
+        pytest.param(Trial(), "original", Kind.REVISION, id="a revision"),
+    ],
+)
+def test_where_no_veto_applies(trial: Trial, article_id: str, kind: Kind) -> None:
+    """With vetoes off, and to an article that has its original's id, other facts make no difference."""
+    with StreamDriver(trial) as driver:
+        driver.pipe(_article(NEWS, id="original"))
+        driver.pipe(_article(OTHER_FACTS, id=article_id))
+        output = driver.read()[1]
+    assert output.header("dedup-kind") == kind
+    assert output.header("dedup-veto") is None
+
+
 def test_sequences_count_every_record(driver: StreamDriver) -> None:
     """Rejected ones, tombstones and duplicates have a place in the total order as well."""
     for value in (b"{", None, _article(NEWS), _article(OTHER)):

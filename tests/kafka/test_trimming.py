@@ -15,6 +15,7 @@ def _delta(sequence: int, *times: int) -> Delta:
         scheme="s",
         fingerprints=np.zeros((rows, 1), np.uint64),
         signatures=np.zeros((rows, 64), np.uint8),
+        facts=np.zeros((rows, 64), np.uint8),
         digests=np.zeros((rows, 2), np.uint64),
         times=np.array(times, np.int64),
         sequences=np.arange(sequence - rows, sequence),

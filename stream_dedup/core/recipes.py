@@ -1,0 +1,169 @@
+"""The recipes: from a prepared batch to fingerprints, each a small pure function; and the profiles that use them.
+
+A profile more is one entry in PROFILES, a recipe more is one function and its entry.
+
+    news-tf      SimHash of words by frequency, for radius 3             strict
+    news-wide    the same with common words damped, for radius 7         balanced, thorough
+    full-tf      SimHash of jieba's full mode by plain term frequency
+    tfidf-top20  SimHash of jieba's twenty heaviest TF-IDF keywords
+    minhash      hashes of the bands of a MinHash signature, met only if equal
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stream_dedup.core import weights
+from stream_dedup.core.bands import band_keys, optimal_bands
+from stream_dedup.core.keywords import cut, heaviest
+from stream_dedup.core.prepared import Prepared
+from stream_dedup.core.segment import segment
+from stream_dedup.core.simhash import reseeded, simhash
+from stream_dedup.core.text import fold
+
+Fingerprinter: TypeAlias = Callable[[Prepared], NDArray[np.uint64]]
+"""A batch of n texts -> (n, fingerprints of the scheme)."""
+WordWeights: TypeAlias = Callable[[Prepared, int], Mapping[str, float]]
+"""A batch and one of its rows -> what each word of that text weighs in its fingerprints."""
+Weigh: TypeAlias = Callable[[Counter[str]], NDArray[np.float64]]
+"""The n different words of a text, and how often each stands there -> weights (n,)."""
+KEYWORDS = 20
+"""As many as `tfidf-top20` says."""
+PERMUTATIONS = 128
+"""Values of a signature that bands are made of at most: datasketch's default."""
+MINHASH_THRESHOLD = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What makes a scheme."""
+
+    name: str
+    """Recipe, version, and what else the fingerprints depend on; the segmenter comes to it."""
+    fingerprints: int
+    """How many an article has."""
+    fingerprint: Fingerprinter
+    weights: WordWeights
+    """For people to see why; the same weights as `fingerprint` takes."""
+    probed: "Recipe | None" = None
+    """The recipe of the same family whose probe hash is known; None: this one itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileData:
+    """A profile before its scheme is made."""
+
+    recipe: Callable[[float], Recipe]
+    """From the threshold."""
+    radius: int
+    """0: candidates are met by equality, and no other radius means anything."""
+    threshold: float
+
+
+def word_simhash(unspaced: Weigh, spaced: Weigh, fingerprints: int) -> Fingerprinter:
+    """SimHash of all words, weighed by one function in mostly Han text and another in text cut at spaces."""
+
+    def of(batch: Prepared) -> NDArray[np.uint64]:
+        result = np.zeros((len(batch.texts), fingerprints), dtype=np.uint64)
+        for row, scripts in enumerate(batch.scripts):
+            words = batch.words(row)
+            weigh = unspaced if scripts.mostly_unspaced else spaced
+            hashes, weighed = batch.hashes(words), weigh(words)
+            result[row] = [simhash(reseeded(hashes, seed), weighed) for seed in range(fingerprints)]
+        return result
+
+    return of
+
+
+def word_weights(unspaced: Weigh, spaced: Weigh) -> WordWeights:
+    """The weights of `word_simhash`."""
+
+    def of(batch: Prepared, row: int) -> Mapping[str, float]:
+        words = batch.words(row)
+        weigh = unspaced if batch.scripts[row].mostly_unspaced else spaced
+        return dict(zip(words, weigh(words).tolist(), strict=True))
+
+    return of
+
+
+def keyword_weights(batch: Prepared, row: int) -> Mapping[str, float]:
+    """The heaviest TF-IDF keywords of one text, in millionths, so that sums are exact.
+
+    A mostly Han text is cut as it came, as jieba.analyse cuts it, and its keywords are folded; other text, of which
+    jieba makes single characters, into the words that all other recipes take.
+    """
+    scripts = batch.scripts[row]
+    words = cut(batch.texts[row]) if scripts.mostly_han else segment(batch.segmenter, scripts)
+    weighed: dict[str, float] = {}
+    for word, weight in heaviest(words, KEYWORDS):
+        folded = fold(word)
+        weighed[folded] = weighed.get(folded, 0.0) + round(weight * 1e6)
+    return weighed
+
+
+def no_weights(_batch: Prepared, _row: int) -> Mapping[str, float]:
+    """Of a scheme that does not go by words."""
+    return {}
+
+
+def keyword_simhash(batch: Prepared) -> NDArray[np.uint64]:
+    """SimHash of each text's `keyword_weights`, as one column."""
+    result = np.zeros((len(batch.texts), 1), dtype=np.uint64)
+    for row in range(len(batch.texts)):
+        weighed = keyword_weights(batch, row)
+        result[row] = simhash(batch.memory.hashes(weighed.keys()), np.fromiter(weighed.values(), np.float64))
+    return result
+
+
+def _of_words(name: str, fingerprints: int, unspaced: Weigh, spaced: Weigh) -> Recipe:
+    return Recipe(name, fingerprints, word_simhash(unspaced, spaced, fingerprints), word_weights(unspaced, spaced))
+
+
+def _news_tf(_threshold: float) -> Recipe:
+    return _of_words("news-tf.1", 1, weights.weigh_unspaced, weights.weigh_spaced)
+
+
+def _news_wide(fingerprints: int) -> Callable[[float], Recipe]:
+    name = f"news-wide.1x{fingerprints}"
+    recipe = _of_words(name, fingerprints, weights.weigh_unspaced_widely, weights.weigh_spaced_widely)
+    return lambda _threshold: recipe
+
+
+def _full_tf(_threshold: float) -> Recipe:
+    return _of_words("full-tf.1", 1, weights.weigh_plainly, weights.weigh_plainly)
+
+
+def _tfidf_top20(_threshold: float) -> Recipe:
+    return Recipe("tfidf-top20.1", 1, keyword_simhash, keyword_weights)
+
+
+def _minhash(threshold: float) -> Recipe:
+    bands, rows = optimal_bands(threshold, PERMUTATIONS)
+    probed = None if threshold == MINHASH_THRESHOLD else _minhash(MINHASH_THRESHOLD)
+    return Recipe(
+        f"minhash.1-{bands}x{rows}", bands, lambda batch: band_keys(batch.minima, bands, rows), no_weights, probed
+    )
+
+
+PROFILES: Mapping[str, ProfileData] = {
+    "strict": ProfileData(_news_tf, radius=3, threshold=0.55),
+    "balanced": ProfileData(_news_wide(1), radius=7, threshold=0.55),
+    "thorough": ProfileData(_news_wide(3), radius=7, threshold=0.55),
+    "full-tf": ProfileData(_full_tf, radius=3, threshold=0.55),
+    "tfidf-top20": ProfileData(_tfidf_top20, radius=3, threshold=0.55),
+    "minhash": ProfileData(_minhash, radius=0, threshold=MINHASH_THRESHOLD),
+}
+"""All profiles by name."""
+PROBE_HASHES: Mapping[str, int] = {
+    "news-tf.1+rjieba-0.2.2": 0x0F013F79F11868D9,
+    "news-wide.1x1+rjieba-0.2.2": 0x593DC4F5F46C3FE1,
+    "news-wide.1x3+rjieba-0.2.2": 0x5295D34DA5D198E3,
+    "full-tf.1+rjieba-0.2.2": 0x5C4049570A0CB5B8,
+    "tfidf-top20.1+rjieba-0.2.2": 0x2FFBB71CC70D4949,
+    "minhash.1-25x5+rjieba-0.2.2": 0x3B5D88B714347CE3,
+}
+"""By the scheme's name, the xxh3_64 of what the probe texts give (see scheme.check_recipe)."""
