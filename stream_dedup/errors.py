@@ -54,6 +54,10 @@ class LogRefusedError(StreamDedupError):
     exit_code = 9
 
 
+class OffsetGoneError(LogRefusedError):
+    """A log no longer holds the offset that is to be read next."""
+
+
 class RecipeMismatchError(StreamDedupError):
     """The segmenter or dictionary of this machine gives other words than the scheme's name promises."""
 

@@ -1,8 +1,8 @@
 """What `broker` and `topics create` do: a local Kafka with its download shown, and topics that are missing."""
 
-import asyncio
 import contextlib
 import socket
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -17,10 +17,12 @@ from stream_dedup.app.settings import Settings
 from stream_dedup.kafka import kafka_jars
 from stream_dedup.kafka.client import KafkaBroker, connect
 from stream_dedup.kafka.local_broker import LocalBroker, local_broker
-from stream_dedup.kafka.topics import check_topics, create_topics
+from stream_dedup.kafka.topic_checks import check_topics
+from stream_dedup.kafka.topics import create_topics
 
 USUAL_PORT = 9092
 """Kafka's, which all commands try when they are not told another."""
+STARTING = "Starting Kafka ..."
 FETCHING = "Fetching Apache Kafka, once"
 
 
@@ -33,7 +35,7 @@ def run_broker(settings: Settings, port: int) -> None:
             click.echo(
                 f"Kafka runs at {broker.bootstrap_servers}, its data is in {settings.data_dir}. Ctrl-C stops it."
             )
-            await asyncio.Event().wait()
+            await broker.lost()
 
     run_main(main())
 
@@ -45,7 +47,7 @@ def make_topics(settings: Settings) -> None:
     async def main() -> None:
         async with connect(connection_of(settings)) as broker:
             made = await ensure_topics(broker, settings, settings.article_topics + settings.internal_topics)
-            await check_topics(broker, topics_of(settings))
+            await check_topics(broker, topics_of(settings), settings.batch_records)
         for topic in settings.article_topics + settings.internal_topics:
             click.echo(f"{topic}: {'made' if topic in made else 'was there'}")
 
@@ -60,17 +62,20 @@ async def ensure_topics(broker: KafkaBroker, settings: Settings, names: tuple[st
         topics_of(settings),
         partitions=settings.raw_partitions,
         replication=settings.replication_factor,
+        batch_records=settings.batch_records,
     )
 
 
 @contextlib.asynccontextmanager
 async def started_broker(data_dir: Path | None, port: int | None) -> AsyncIterator[LocalBroker]:
-    """A local broker; its first download is shown on stderr.
+    """A local broker; stderr tells that it starts, on a terminal, and shows its first download.
 
     Args:
         data_dir: kept for the next start; None: a temporary folder.
         port: None: a free one.
     """
+    if sys.stderr.isatty():
+        click.echo(STARTING, err=True)
     with contextlib.ExitStack() as stack:
         shown = stack.enter_context(_download())
         async with local_broker(data_dir, port=port, progress=shown) as broker:

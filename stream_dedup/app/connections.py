@@ -12,7 +12,7 @@ def connection_of(settings: Settings) -> Connection:
         bootstrap_servers=",".join(settings.bootstrap_servers),
         call_timeout=settings.call_timeout.total_seconds(),
         transaction_timeout=settings.transaction_timeout.total_seconds(),
-        fetch_bytes=settings.batch_bytes,
+        batch_bytes=settings.batch_bytes,
     )
 
 

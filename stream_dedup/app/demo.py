@@ -40,11 +40,11 @@ def run_demo(settings: Settings, path: Path | None) -> int:
     codes = [0]
 
     async def main(articles: Path) -> None:
-        with demo_display(_activate()) as display:
-            async with started_broker(None, None) as broker:
-                own = at_broker(settings, broker.bootstrap_servers)
-                # One raw partition: verdicts fall in the order of the file.
-                own = own.model_copy(update={"web_port": 0, "raw_partitions": 1})
+        async with started_broker(None, None) as broker:
+            own = at_broker(settings, broker.bootstrap_servers)
+            # One raw partition: verdicts fall in the order of the file.
+            own = own.model_copy(update={"web_port": 0, "raw_partitions": 1})
+            with demo_display(_activate()) as display:
                 codes.append(await _show(own, articles, PAUSE if path is None else 0, display))
 
     with as_file(files("stream_dedup.app") / OWN_ARTICLES) as own_articles:

@@ -28,35 +28,33 @@ def run_main(main: Coroutine[None, None, None]) -> None:
     Raises:
         KeyboardInterrupt: Ctrl-C, after everything was closed.
     """
-    asyncio.run(_until_terminated(main))
+    if asyncio.run(_until_told(main)) is signal.SIGINT:
+        raise KeyboardInterrupt
 
 
-async def _until_terminated(main: Coroutine[None, None, None]) -> None:
+async def _until_told(main: Coroutine[None, None, None]) -> signal.Signals | None:
+    """The signal that ended it; None where it ended by itself."""
     task = asyncio.create_task(main)
+    told: list[signal.Signals] = []
 
-    def terminate() -> None:
-        # Only the first signal cancels: another cancellation would break off what is closing already.
-        if not task.cancelling():
+    def end(by: signal.Signals) -> None:
+        # Only the first signal cancels: another cancellation would break off what is closing already. asyncio's own
+        # handler would raise KeyboardInterrupt at the second Ctrl-C wherever the process is, in a clean-up too.
+        if not told:
+            told.append(by)
             task.cancel()
 
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGTERM, terminate)
+    for each in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(each, end, each)
     parent = multiprocessing.process.parent_process()
     if parent is not None:
         # The sentinel becomes readable when the parent is gone, however it ended.
-        loop.add_reader(parent.sentinel, _once(loop, parent.sentinel, terminate))
-    interrupted: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as error:  # Ctrl-C
-            if not task.cancelling():
-                interrupted = error
-                task.cancel()
-    if not task.cancelled():
+        loop.add_reader(parent.sentinel, _once(loop, parent.sentinel, lambda: end(signal.SIGTERM)))
+    await asyncio.wait({task})
+    if not (told and task.cancelled()):
         task.result()
-    if interrupted is not None:
-        raise interrupted
+    return told[0] if told else None
 
 
 def _once(loop: asyncio.AbstractEventLoop, descriptor: int, call: Callable[[], None]) -> Callable[[], None]:
@@ -65,6 +63,20 @@ def _once(loop: asyncio.AbstractEventLoop, descriptor: int, call: Callable[[], N
         call()
 
     return called
+
+
+async def first_of(*works: Coroutine[None, None, None]) -> None:
+    """Do things side by side until one of them ends, which ends the others; an error of any of them is raised."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        ended = [task for task in tasks if task.done()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    for task in ended:
+        task.result()
 
 
 def end_child(work: Callable[[], None]) -> NoReturn:

@@ -14,7 +14,7 @@ from stream_dedup.app.health import Health
 from stream_dedup.app.logs import configure_logs
 from stream_dedup.app.metrics import AskedWhenRead, Metrics
 from stream_dedup.app.observers import Observers
-from stream_dedup.app.process import end_child, run_main
+from stream_dedup.app.process import end_child, first_of, run_main
 from stream_dedup.app.setting_types import milliseconds
 from stream_dedup.app.settings import Settings
 from stream_dedup.app.stages import build_stages
@@ -24,7 +24,8 @@ from stream_dedup.app.worker import WorkerPlan, run_worker
 from stream_dedup.app.worker_processes import Child, supervise
 from stream_dedup.kafka.client import connect
 from stream_dedup.kafka.connection import without_aiokafkas_futures
-from stream_dedup.kafka.topics import check_topics
+from stream_dedup.kafka.local_broker import LocalBroker
+from stream_dedup.kafka.topic_checks import check_topics
 
 
 def run_workers(settings: Settings, workers: int, *, embedded: bool) -> int:
@@ -32,27 +33,32 @@ def run_workers(settings: Settings, workers: int, *, embedded: bool) -> int:
     configure_logs(settings.log_format)
     codes = [0]
 
+    async def serve(own: Settings) -> None:
+        if workers == 1:
+            await work(own)
+        else:
+            codes.append(await supervise([worker_child(own, number) for number in range(workers)]))
+
     async def main() -> None:
-        async with contextlib.AsyncExitStack() as stack:
-            own = await stack.enter_async_context(embedded_broker(settings)) if embedded else settings
-            if workers == 1:
-                await work(own)
-            else:
-                codes.append(await supervise([worker_child(own, number) for number in range(workers)]))
+        if not embedded:
+            await serve(settings)
+            return
+        async with embedded_broker(settings) as (broker, own):
+            await first_of(serve(own), broker.lost())
 
     run_main(main())
     return max(codes)
 
 
 @contextlib.asynccontextmanager
-async def embedded_broker(settings: Settings) -> AsyncIterator[Settings]:
-    """A local broker with all topics; the settings that lead to it."""
+async def embedded_broker(settings: Settings) -> AsyncIterator[tuple[LocalBroker, Settings]]:
+    """A local broker with all topics, and the settings that lead to it."""
     async with started_broker(settings.data_dir, usual_port()) as broker:
         own = at_broker(settings, broker.bootstrap_servers)
         async with connect(connection_of(own)) as connected:
             await ensure_topics(connected, own, own.article_topics)
         click.echo(f"Kafka runs at {broker.bootstrap_servers}, its data is in {own.data_dir}.", err=True)
-        yield own
+        yield broker, own
 
 
 def at_broker(settings: Settings, bootstrap_servers: str) -> Settings:
@@ -75,7 +81,7 @@ async def work(settings: Settings) -> None:
     attempts = 1 if "web_port" in settings.model_fields_set else PORTS_TRIED
     async with connect(connection_of(settings)) as broker:
         await ensure_topics(broker, settings, settings.internal_topics)
-        await check_topics(broker, topics_of(settings))
+        await check_topics(broker, topics_of(settings), settings.batch_records)
         with bind(settings.web_host, settings.web_port, attempts=attempts) as listening:
             plan = WorkerPlan(
                 group=settings.group,

@@ -85,7 +85,9 @@ class Settings(BaseSettings):
         {}, description="Kinds that go to another output than their verdict's: unique, duplicates or rejected."
     )
     batch_records: int = Field(1000, ge=1, le=100_000, description="Records in one transaction at most.")
-    batch_bytes: int = Field(8_000_000, ge=1024, le=1_000_000_000, description="Bytes read for one transaction.")
+    batch_bytes: int = Field(
+        8_000_000, ge=1024, le=1_000_000_000, description="Bytes of records in one transaction at most."
+    )
     batch_wait: Duration = Field(timedelta(milliseconds=50), description="How long a batch waits for its first record.")
     session_timeout: Duration = Field(
         timedelta(seconds=10),

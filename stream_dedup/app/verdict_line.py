@@ -20,12 +20,12 @@ class VerdictLine:
     original_id: str | None
     distance: int | None
     similarity: float | None
-    veto: str | None
-    """Which facts kept a unique article apart from the one that `veto_original_id` names."""
-    veto_original_id: str | None
     sequence: int
     position: str
     reason: str | None
+    veto: str | None = None
+    """Which facts kept a unique article apart from the one that `veto_original_id` names."""
+    veto_original_id: str | None = None
 
     def to_json(self) -> str:
         """One line of ASCII: nothing in it moves a terminal's cursor."""

@@ -1,11 +1,11 @@
 """The sketch of a text's facts: a sample of them in FACT_BYTES, so that two texts sample the same contexts.
 
-    flags (1 byte) | slot | slot | ... of 3 bytes each: context (16 bits, little endian), value (8 bits)
+    head (1 byte) | slot | slot | ... of 3 bytes each: context (16 bits, little endian), value (8 bits)
 
-Both are hashes, and the two lowest bits of a context are its kind. Slots ascend by context; unused ones at the end are
-zero. A text with more facts than slots keeps those whose contexts have the smallest hashes (a bottom-k sketch: Cohen
-and Kaplan, "Summarizing data using bottom-k sketches", PODC 2007), and a flag says so: one for numbers and dates, one
-for names.
+Context and value are hashes, and the two lowest bits of a context are its kind. Slots ascend by context; unused ones at
+the end are zero. A text with more facts than slots keeps those whose contexts have the smallest hashes (a bottom-k
+sketch: Cohen and Kaplan, "Summarizing data using bottom-k sketches", PODC 2007), and a flag in the head says so: one
+for numbers and dates, one for names. The rest of the head is the text's length.
 """
 
 import struct
@@ -27,6 +27,9 @@ NAME_SLOTS = 5
 """A quarter of the slots is for names, the rest for numbers and dates; either takes what the other leaves."""
 _KIND_BITS = 2
 _FIGURES_CUT, _NAMES_CUT = 1, 2
+WORDS_STEP = 25
+"""In so many words the length is counted, up to 63 steps."""
+_MAX_STEPS = 63
 EVERY_CONTEXT = 1 << 16
 
 
@@ -45,8 +48,8 @@ def kind_of(context: int) -> FactKind:
     return FactKind(context & (1 << _KIND_BITS) - 1)
 
 
-def fact_sketch(facts: Iterable[Fact]) -> bytes:
-    """The sketch of a text's facts, in whatever order they come."""
+def fact_sketch(facts: Iterable[Fact], words: int) -> bytes:
+    """The sketch of the facts, in whatever order they come, of a text of so many words."""
     figures: list[Slot] = []
     names: list[Slot] = []
     for fact in facts:
@@ -54,8 +57,14 @@ def fact_sketch(facts: Iterable[Fact]) -> bytes:
     kept_figures = _smallest(figures, max(SLOTS - NAME_SLOTS, SLOTS - len(names)))
     kept_names = _smallest(names, SLOTS - len(kept_figures))
     flags = _FIGURES_CUT * (len(kept_figures) < len(figures)) | _NAMES_CUT * (len(kept_names) < len(names))
+    head = min(words // WORDS_STEP, _MAX_STEPS) << 2 | flags
     packed = b"".join(_SLOT.pack(*slot) for slot in sorted(kept_figures + kept_names))
-    return (bytes((flags,)) + packed).ljust(FACT_BYTES, b"\0")
+    return (bytes((head,)) + packed).ljust(FACT_BYTES, b"\0")
+
+
+def words_of(sketch: bytes) -> int:
+    """About how many words the text has, rounded down; above 1,575 not how many."""
+    return (sketch[0] >> 2) * WORDS_STEP
 
 
 def _slot(fact: Fact) -> Slot:

@@ -9,8 +9,6 @@ not taken for an added one (a context that the other text has not).
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from itertools import chain
 
 from stream_dedup.core.fact import Fact
 from stream_dedup.core.han_names import han_names
@@ -19,15 +17,15 @@ from stream_dedup.core.text import HAN, UNSPACED
 from stream_dedup.core.verdict import FactKind
 
 
-def facts_of(raw: str, folded: str, *, unspaced: bool) -> Iterator[Fact]:
-    """The facts of a text, in its order.
+def facts_of(raw: str, folded: str, *, unspaced: bool) -> list[Fact]:
+    """The facts of a text.
 
     Args:
         raw: the text as it came; where words are cut at spaces, a capital letter tells a name.
         folded: the text folded (see text.fold).
         unspaced: whether the text is mostly Han or of another script without spaces.
     """
-    return chain(_unspaced_facts(folded), han_names(folded)) if unspaced else _spaced_facts(raw)
+    return _unspaced_facts(folded) + han_names(folded) if unspaced else _spaced_facts(raw)
 
 
 _UNITS = "年月日号时点级"
@@ -42,7 +40,7 @@ _UNSPACED_FACT = re.compile(
 _LATIN = re.compile("[a-z]")
 _NOT_LETTERS = re.compile(f"[^{HAN}{UNSPACED}]+")
 _DATE_UNITS = frozenset("年月日号")
-_DATELINE = re.compile(r"(?:\d+年)?(?:\d+月)?\d+[日号](?=.{0,4}?(?:消息|电|讯|报道))")
+_DATELINE = re.compile(r"\d+(?:年\d+月\d+|月\d+)?[日号](?=.{0,4}?(?:消息|电|讯|报道))")
 """The day of a report, which Chinese agencies and portals put before its first sentence."""
 _HEAD = 80
 """Characters in which a dateline stands."""
@@ -50,20 +48,22 @@ _SIDE = 12
 """Characters on a side in which a context is looked for."""
 
 
-def _unspaced_facts(folded: str) -> Iterator[Fact]:
+def _unspaced_facts(folded: str) -> list[Fact]:
     """Numbers between Han, and words in Latin letters, which are names there."""
     text = _DATELINE.sub("", folded[:_HEAD]) + folded[_HEAD:]
+    found: list[Fact] = []
     waiting: list[tuple[FactKind, str]] = []
     before, end = "", 0
     for match in _UNSPACED_FACT.finditer(text):
         between = _letters_before(text, end, match.start())
         if between:
             if waiting:
-                yield from _in_context(waiting, before, _letter_after(text, end))
+                found += _in_context(waiting, before, _letter_after(text, end))
             before = between
         end = match.end()
         waiting.append(_unspaced_value(match[0], text[end : end + 1]))
-    yield from _in_context(waiting, before, _letter_after(text, end))
+    found += _in_context(waiting, before, _letter_after(text, end))
+    return found
 
 
 def _letters_before(text: str, after: int, place: int) -> str:
@@ -88,12 +88,12 @@ def _unspaced_value(found: str, after: str) -> tuple[FactKind, str]:
     return kind, plain_number(found) if found.isascii() else han_number(found[:MAX_NUMERAL])
 
 
-def _in_context(waiting: list[tuple[FactKind, str]], before: str, after: str) -> Iterator[Fact]:
+def _in_context(waiting: list[tuple[FactKind, str]], before: str, after: str) -> list[Fact]:
     """The facts that wait for the word after them; none waits any more."""
     context = f"{before}_{after}"
-    for kind, value in waiting:
-        yield Fact(kind, context, value)
+    facts = [Fact(kind, context, value) for kind, value in waiting]
     waiting.clear()
+    return facts
 
 
 _MONTH_NAMES = (
@@ -107,7 +107,7 @@ _STEM = 3
 _EDGES = "()[]{}<>\"'“”‘’«»„.,;:!?-–—…*$£€¥%"
 
 
-def _spaced_facts(raw: str) -> Iterator[Fact]:
+def _spaced_facts(raw: str) -> list[Fact]:
     """Numbers, months, and words with a capital letter inside a sentence, between ordinary words."""
     plain = raw if raw.isascii() or unicodedata.is_normalized("NFKC", raw) else unicodedata.normalize("NFKC", raw)
     words = plain.split()
@@ -119,23 +119,25 @@ def _spaced_facts(raw: str) -> Iterator[Fact]:
     places = [place for place, token in enumerate(tokens) if not token.islower() or token in NUMBER_WORDS]
     figures = {place: figure for place in places if (figure := _figure(tokens[place], lower[place]))}
     shouted = sum(len(tokens[place]) > 1 and tokens[place].isupper() for place in places) * 2 > len(tokens)
+    found: list[Fact] = []
     waiting: list[tuple[FactKind, str]] = []
     before, end = "", 0
     for place in places:
-        found = figures.get(place)
-        if found is None:
+        fact = figures.get(place)
+        if fact is None:
             # What begins a sentence, or stands before a number as its label (Record April 10), is an ordinary word.
             named = place > 0 and words[place - 1][-1] not in _ENDS and place + 1 not in figures
             if shouted or not named or not tokens[place][0].isupper():
                 continue
-            found = FactKind.NAME, lower[place]
+            fact = FactKind.NAME, lower[place]
         if place > end:
             if waiting:
-                yield from _in_context(waiting, before, lower[end][:_STEM])
+                found += _in_context(waiting, before, lower[end][:_STEM])
             before = lower[place - 1][:_STEM]
-        waiting.append(found)
+        waiting.append(fact)
         end = place + 1
-    yield from _in_context(waiting, before, lower[end][:_STEM] if end < len(lower) else "")
+    found += _in_context(waiting, before, lower[end][:_STEM] if end < len(lower) else "")
+    return found
 
 
 def _figure(token: str, lower: str) -> tuple[FactKind, str] | None:

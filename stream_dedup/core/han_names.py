@@ -8,7 +8,6 @@ asks only for what was replaced.
 """
 
 import re
-from collections.abc import Iterator
 
 from stream_dedup.core.fact import Fact
 from stream_dedup.core.text import HAN
@@ -23,13 +22,14 @@ _TITLES = "同志 先生 女士 主任 局长 书记 区长 县长 市长 省长
 _CUES = frozenset(f"{_ORGANISATIONS} {_SITES} {_TITLES}".split())
 """Two characters, the last two of longer ones (气象台, 委员会)."""
 _LAST = re.compile(f"[{''.join(sorted(_PLACES | {cue[-1] for cue in _CUES}))}]")
-_NAME = re.compile(f"[{HAN}]{{2,3}}$")
+_NAME = re.compile(f"[{HAN}]*$")
 _LONGEST = 3
-"""Characters of a name that are compared; two with the same three last ones are rare."""
+"""Characters of a name that are compared: names that differ mostly differ in the last three."""
 
 
-def han_names(folded: str) -> Iterator[Fact]:
-    """Names before cues; the context is the cue and the character after it."""
+def han_names(folded: str) -> list[Fact]:
+    """Names before cues, each with its last characters; the context is the cue and the character after it."""
+    found = []
     for match in _LAST.finditer(folded):
         end = match.end()
         if folded[end - 2 : end] in _CUES:
@@ -38,6 +38,9 @@ def han_names(folded: str) -> Iterator[Fact]:
             start = end - 1
         else:
             continue
-        name = _NAME.search(folded[max(0, start - _LONGEST) : start])
-        if name:
-            yield Fact(FactKind.NAME, f"{folded[start : end + 1]}", name[0])
+        name = folded[max(0, start - _LONGEST) : start]
+        if not name.isalpha():
+            name = _NAME.search(name)[0]  # type: ignore[index]  # it finds the empty string at least
+        if len(name) > 1:
+            found.append(Fact(FactKind.NAME, folded[start : end + 1], name))
+    return found

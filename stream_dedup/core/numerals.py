@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import lru_cache
 
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -23,8 +24,11 @@ HAN_NUMERALS = "".join([*_DIGITS, *_TENS, *_MYRIADS])
 _PART = re.compile(rf"\d+(?:\.\d+)?|[{HAN_NUMERALS}]")
 MAX_NUMERAL = 40
 """Characters of a Chinese number at most; what is longer is none, and would be slow to work out."""
+CACHED = 4096
+"""Values that are remembered: years, days and small numbers come again and again."""
 
 
+@lru_cache(CACHED)
 def han_number(numeral: str) -> str:
     """A Chinese number, digits among its numerals or not, in digits: 42000 for 四万二千, 2018 for 二〇一八."""
     if all(character in _DIGITS for character in numeral):
@@ -48,6 +52,7 @@ def han_number(numeral: str) -> str:
     return f"{(total + section + (digit or Decimal(0))).normalize():f}"
 
 
+@lru_cache(CACHED)
 def plain_number(number: str) -> str:
     """A number in digits without thousands separators and zeros that say nothing: 3500 for 3,500.0 and 03500."""
     whole, point, fraction = number.replace(",", "").partition(".")

@@ -55,9 +55,9 @@ def prepare(texts: Sequence[str], segmenter: Segmenter, memory: HashMemory) -> P
         digests[row] = np.frombuffer(text.digest(text.comparable(folded)), dtype=np.uint8)
         runs.append(text.runs(folded))
         scripts.append(by_script(runs[-1]))
-        found = facts_of(raw, folded, unspaced=scripts[-1].mostly_unspaced)
-        facts[row] = np.frombuffer(fact_sketch(found), dtype=np.uint8)
         counts[row] = count_words(segmenter, scripts[-1])
+        found = facts_of(raw, folded, unspaced=scripts[-1].mostly_unspaced)
+        facts[row] = np.frombuffer(fact_sketch(found, int(counts[row])), dtype=np.uint8)
     return Prepared(texts, scripts, digests, facts, counts, _minima(runs, scripts, memory), segmenter, memory)
 
 

@@ -1,4 +1,4 @@
-"""Runs of one script to words: a dictionary's words in runs of Han, pairs of characters in scripts without spaces.
+"""Runs of one script to words: a dictionary's words in runs of Han, pairs of letters in scripts without spaces.
 
     segment(RJIEBA, by_script(["我爱北京", "the", "square", "ラジオ"]))
         ->  ["the", "square", "我", "爱", "北", "北京", "京", "ラジ", "ジオ"]
@@ -10,6 +10,7 @@ jieba, runs of Han are not.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import rjieba
 
@@ -34,6 +35,8 @@ _SEPARATOR = "\u3400"
 """An ideograph that is in no word of the dictionary: full mode drops it, and no word reaches over it."""
 _SHORT_HAN = 64
 """Characters of Han up to which words are counted in accurate mode; beyond, two characters are taken for a word."""
+_LETTER = re.compile(r"\w\W*|\W+")
+"""A letter with its vowel signs and tone marks, which are no \\w: pairs of bare characters would tell little apart."""
 _unspaced = re.compile(f"[{UNSPACED}]").match
 
 
@@ -79,7 +82,8 @@ def segment(segmenter: Segmenter, scripts: Scripts) -> list[str]:
         # One call gives the same words as one a run, in three quarters of the time.
         words += segmenter.full(_SEPARATOR.join(scripts.han))
     for run in scripts.unspaced:
-        words += [run[start : start + 2] for start in range(max(1, len(run) - 1))]
+        letters = _LETTER.findall(run)
+        words += [first + second for first, second in pairwise(letters)] or letters
     return words
 
 

@@ -9,6 +9,8 @@ Three steps, each a pure function:
 
 import re
 import unicodedata
+from html import unescape
+from html.entities import html5
 
 import opencc
 import xxhash
@@ -46,12 +48,13 @@ _SPACE = r"\s" + _character_class("Zs", "Zl", "Zp")
 _PRIVATE = "\ue000-\uf8ff\U000f0000-\U0010ffff"
 
 # Characters that are not seen: controls (except white space), format characters and what else Unicode lists as default
-# ignorable (DerivedCoreProperties: fillers, joiners, variation selectors, tags); and the noncharacters used as marks.
+# ignorable (DerivedCoreProperties: fillers, joiners, variation selectors, tags); noncharacters, used as marks; and the
+# tatweel, which stretches Arabic words and says nothing.
 _CONTROLS = bytes([*range(0x09), *range(0x0E, 0x1C), 0x7F])
 _UNSEEN = re.compile(
     "[\x80-\x84\x86-\x9f"
     + _character_class("Cf")
-    + "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufdd0-\ufdef"
+    + "\u0640\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\ufdd0-\ufdef"
     + "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     + "]+"
 )
@@ -70,14 +73,35 @@ _ONE_SIGN = tuple(zip("\u2010\u2011\u2012\u2013\u2212\u2019", "-----'", strict=T
 """Hyphens, en dash and minus are one sign, and so are the apostrophes."""
 _SPACE_IN_HAN = re.compile(f"[{_SPACE}](?<=[{HAN}].)[{_SPACE}]*(?=[{HAN}])", re.DOTALL)
 _TO_SIMPLIFIED = opencc.OpenCC("t2s")
+_ENTITY = re.compile("&(?:[a-z][a-z0-9]{1,31}|#[0-9]{1,7}|#x[0-9a-f]{1,6});")
+"""A character reference of HTML, in lower case."""
+_ESCAPED = 3
+"""How often over a text is decoded (&amp;amp;nbsp; needs one more than &amp;nbsp;); beyond, ampersands are dropped."""
 
 
 def fold(text: str) -> str:
     """The text with case, width, compatibility forms and script variants (traditional to simplified) set aside.
 
-    Characters that are not seen and lone surrogates are dropped, and so is white space inside a run of Han. Folding
+    Characters that are not seen and lone surrogates are dropped, and so is white space inside a run of Han. References
+    of HTML that a crawler left (&nbsp; &#39;), also escaped ones (&amp;nbsp;), become what they stand for. Folding
     twice changes nothing more.
     """
+    folded = _fold_characters(text)
+    for _ in range(_ESCAPED):
+        decoded = _ENTITY.sub(_decode_entity, folded) if "&" in folded else folded
+        if decoded == folded:
+            return folded
+        folded = _fold_characters(decoded)
+    return _fold_characters(folded.replace("&", " "))
+
+
+def _decode_entity(match: re.Match[str]) -> str:
+    reference = match[0]
+    # By number as browsers do it: &#146; is the apostrophe of Windows-1252. An unknown name stays as it is.
+    return unescape(reference) if reference[1] == "#" else html5.get(reference[1:], reference)
+
+
+def _fold_characters(text: str) -> str:
     text = text.encode("utf-8", "ignore").translate(None, delete=_CONTROLS).decode("utf-8").casefold()
     text = _replace(text, _WIDE)
     text = _TO_NORMALIZE.sub(_normalize_run, text)

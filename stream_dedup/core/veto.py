@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
-from stream_dedup.core.fact_sketch import EVERY_CONTEXT, Sample, Slot, kind_of, samples_of
+from stream_dedup.core.fact_sketch import EVERY_CONTEXT, Sample, Slot, kind_of, samples_of, words_of
 from stream_dedup.core.verdict import FactKind, Replaced
 
 FIGURES_APART = 1 / 8
@@ -24,6 +24,9 @@ FIGURES_APART = 1 / 8
 corrected report has one in nine or fewer, a bulletin of another day or company one in seven or more."""
 SAMPLED_APART = 1 / 5
 """As FIGURES_APART, where a text has more facts than its sketch: two among a dozen may be two among thirty."""
+WORDS_EACH = 100
+"""Words of text for which at least one fact is replaced: bulletins are short or full of facts, and a digit mistyped in
+a long article with few of them is no other event."""
 NAMES_APART = 1 / 5
 """Share of replaced names among all facts: agencies rewrite names too (Reuters Inc, then Reuters Holdings Plc)."""
 ELSEWHERE_APART = 1 / 5
@@ -52,9 +55,13 @@ class _Compared:
 
     @property
     def share_elsewhere(self) -> float:
-        """Replaced ones among all, where two that are alone on either side are half a replaced one."""
-        pairs = min(one.total() for one in self.alone)
-        return (self.replaced.total() + pairs / 2) / max(1, self.settled + self.moved + self.lonely / 2)
+        """As `share`, with what was replaced about."""
+        return self.replaced_about / max(1, self.settled + self.moved + self.lonely / 2)
+
+    @property
+    def replaced_about(self) -> float:
+        """Replaced ones, and for two that are alone on either side half a one."""
+        return self.replaced.total() + min(one.total() for one in self.alone) / 2
 
     @property
     def lonely(self) -> int:
@@ -84,6 +91,9 @@ def replaced_facts(left: bytes, right: bytes) -> tuple[Replaced, ...]:
     figures, names = _compare(left_figures, right_figures), _compare(left_names, right_names)
     names_share = names.replaced.total() / max(1, figures.settled + names.settled + names.lonely / 2)
     whole = min(left_figures.limit, right_figures.limit) == EVERY_CONTEXT
+    needed = max(words_of(left), words_of(right)) / WORDS_EACH
+    if figures.replaced_about + names.replaced.total() < needed:
+        return ()
     apart = (
         figures.share > (FIGURES_APART if whole else SAMPLED_APART)
         or figures.share_elsewhere > ELSEWHERE_APART

@@ -14,6 +14,16 @@ from stream_dedup.errors import LogRefusedError
 
 VERSION = 2
 """Format of the record's value."""
+LARGEST_ENTRY_BYTES = 704
+"""One kept article at most: 25 values of eight bytes (the bands of `minhash`), signature, facts, digest and numbers are
+376 bytes, an id (or the position for one) under 280."""
+SMALL_STATE_BYTES = 1024
+"""All else in a record at most: numbers, and the names of a few schemes."""
+
+
+def largest_record(articles: int) -> int:
+    """Bytes of the changelog record of so many articles at most, all of them kept."""
+    return articles * LARGEST_ENTRY_BYTES + SMALL_STATE_BYTES
 
 
 class _Entries(msgspec.Struct, frozen=True, array_like=True):

@@ -6,12 +6,14 @@ awaited for ever, `start` can wait on ConcurrentTransactions for ever), so that 
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 from aiokafka.errors import (
     CorruptRecordException,
+    GroupLoadInProgressError,
     KafkaConnectionError,
     KafkaError,
     OffsetOutOfRangeError,
@@ -21,13 +23,18 @@ from aiokafka.errors import (
 from stream_dedup.errors import (
     BrokerUnreachableError,
     LogRefusedError,
+    OffsetGoneError,
     TopicMissingError,
     TransactionFailedError,
 )
 from stream_dedup.kafka.connection import Connection, close_quietly, retried
+from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.tolerant import TolerantConsumer
 from stream_dedup.kafka.transactions import KafkaTransactions
 from stream_dedup.kafka.transport import Bounds, Input, Record
+
+PULLED_RECORDS = 32
+"""Records that the client decompresses at once: as many may be in memory on top of a batch's bytes."""
 
 
 @contextlib.asynccontextmanager
@@ -85,8 +92,8 @@ class KafkaBroker:
             auto_offset_reset="none",
             enable_auto_commit=False,
             request_timeout_ms=int(self.connection.call_timeout * 1000),
-            max_partition_fetch_bytes=self.connection.fetch_bytes,
-            fetch_max_bytes=self.connection.fetch_bytes,
+            max_partition_fetch_bytes=self.connection.batch_bytes,
+            fetch_max_bytes=self.connection.batch_bytes,
         )
         of = TopicPartition(topic, partition)
         try:
@@ -99,7 +106,7 @@ class KafkaBroker:
             if isinstance(error, KafkaError | TimeoutError | OSError):
                 raise TransactionFailedError(f"{topic}-{partition} could not be read: {error!r}") from error
             raise
-        return KafkaSource(consumer, of, offset)
+        return KafkaSource(consumer, of, offset, self.connection)
 
     def transactions(self, of: Input) -> KafkaTransactions:
         """A writer for one input partition; not started yet."""
@@ -115,8 +122,17 @@ class KafkaBroker:
 
     async def committed(self, group: str, topic: str) -> dict[int, int]:
         """A group's committed offsets of a topic, by partition."""
-        offsets = await retried(lambda: self.admin.list_consumer_group_offsets(group), self.connection.call_timeout)
-        return {of.partition: at.offset for of, at in offsets.items() if of.topic == topic and at.offset >= 0}
+        asked = [TopicPartition(topic, partition) for partition in range(await self.partitions(topic))]
+
+        async def offsets() -> dict[int, int]:
+            found = await self.admin.list_consumer_group_offsets(group, partitions=asked)
+            if len(found) < len(asked):
+                # aiokafka (0.14) does not look at the response's own error, with which no partition is answered:
+                # taken for "nothing committed", it would be a reason to begin anew.
+                raise GroupLoadInProgressError(f"the coordinator of {group} does not tell its offsets yet")
+            return {of.partition: at.offset for of, at in found.items() if at.offset >= 0}
+
+        return await retried(offsets, self.connection.call_timeout)
 
     async def partitions(self, topic: str) -> int:
         """How many partitions a topic has."""
@@ -137,10 +153,15 @@ class KafkaBroker:
 class KafkaSource:
     """Reads one partition in order, outside any group: a rebalance cannot disturb it."""
 
-    def __init__(self, consumer: AIOKafkaConsumer, of: TopicPartition, offset: int) -> None:
+    def __init__(self, consumer: AIOKafkaConsumer, of: TopicPartition, offset: int, connection: Connection) -> None:
+        """Read from an offset on; the connection's limits are those of a batch's bytes and of a broker's silence."""
         self._consumer = consumer
         self._of = of
         self._position = offset
+        self._connection = connection
+        self._remainder: deque[Record] = deque()
+        self._answer: int | None = None
+        self._answered = asyncio.get_running_loop().time()
 
     @property
     def position(self) -> int:
@@ -155,11 +176,30 @@ class KafkaSource:
 
     async def fetch(self, max_records: int, wait: float) -> Sequence[Record]:
         """The next records: some as soon as there are any, none after `wait` seconds."""
+        records: list[Record] = []
+        size = 0
+        while len(records) < max_records:
+            if not self._remainder:
+                await self._pull(max_records - len(records), 0 if records else wait)
+            if not self._remainder:
+                break
+            size += size_of(self._remainder[0])
+            if records and size > self._connection.batch_bytes:
+                break
+            records.append(self._remainder.popleft())
+        if self._remainder:
+            self._position = self._remainder[0].offset
+        return records
+
+    async def _pull(self, most: int, wait: float) -> None:
+        """Let the client decompress a few records more, if there are any within `wait` seconds."""
         try:
-            found = await self._consumer.getmany(self._of, max_records=max_records, timeout_ms=int(wait * 1000))
+            found = await self._consumer.getmany(
+                self._of, max_records=min(most, PULLED_RECORDS), timeout_ms=int(wait * 1000)
+            )
             self._position = await self._consumer.position(self._of)
         except OffsetOutOfRangeError as error:
-            raise LogRefusedError(
+            raise OffsetGoneError(
                 f"{self._of.topic}-{self._of.partition} does not hold offset {self._position}"
             ) from error
         except CorruptRecordException as error:
@@ -170,7 +210,8 @@ class KafkaSource:
             raise TransactionFailedError(
                 f"{self._of.topic}-{self._of.partition} could not be read: {error!r}"
             ) from error
-        return [
+        self._check_answers(found=bool(found))
+        self._remainder.extend(
             Record(
                 record.topic,
                 record.partition,
@@ -181,7 +222,20 @@ class KafkaSource:
                 record.headers,
             )
             for record in found.get(self._of, ())
-        ]
+        )
+
+    def _check_answers(self, *, found: bool) -> None:
+        """A broker that is gone gives no records either: that must not look like having nothing to do.
+
+        It answers a fetch within half a second though there is nothing to read (aiokafka's `fetch_max_wait_ms`).
+        """
+        now, answer = asyncio.get_running_loop().time(), self._consumer.last_poll_timestamp(self._of)
+        if found or answer != self._answer:
+            self._answer, self._answered = answer, now
+        elif now - self._answered > self._connection.call_timeout:
+            raise TransactionFailedError(
+                f"{self._of.topic}-{self._of.partition} could not be read: no answer for {now - self._answered:.0f} s"
+            )
 
     async def close(self) -> None:
         """Let go of connections."""

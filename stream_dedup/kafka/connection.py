@@ -5,9 +5,12 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import TypeVar
 
+import structlog
+from aiokafka import errors
 from aiokafka.errors import KafkaError
 
 from stream_dedup.errors import BrokerRefusedError, TransactionFailedError
+from stream_dedup.kafka.transport import BATCH_BYTES
 
 T = TypeVar("T")
 
@@ -17,6 +20,37 @@ CLOSE_TIMEOUT = 1.0
 """Seconds that closing a connection may take before it is left alone; a stop has four such ends one after another."""
 CUT_OFF_TIMEOUT = 0.2
 """Seconds that it may take on top of that once it is cut off."""
+FINAL = (
+    errors.TopicAuthorizationFailedError,
+    errors.GroupAuthorizationFailedError,
+    errors.ClusterAuthorizationFailedError,
+    errors.TransactionalIdAuthorizationFailed,
+    errors.AuthenticationFailedError,
+    errors.AuthenticationMethodNotSupported,
+    errors.SaslAuthenticationFailed,
+    errors.UnsupportedSaslMechanismError,
+    errors.IllegalSaslStateError,
+    errors.SecurityDisabled,
+    errors.UnsupportedVersionError,
+    errors.UnsupportedForMessageFormatError,
+    errors.IncompatibleBrokerVersion,
+    errors.UnrecognizedBrokerVersion,
+    errors.InvalidRequestError,
+    errors.InvalidTopicError,
+    errors.InvalidGroupIdError,
+    errors.InvalidConfigurationError,
+    errors.InvalidPartitionsError,
+    errors.InvalidReplicationFactorError,
+    errors.InvalidReplicationAssignmentError,
+    errors.PolicyViolationError,
+    errors.OffsetOutOfRangeError,
+    errors.IllegalArgumentError,
+    errors.IllegalStateError,
+)
+"""What trying again cannot mend: missing rights, unsupported versions, invalid requests. All else passes: a broker that
+is starting or being replaced answers with UNKNOWN_SERVER_ERROR, too, which aiokafka does not call retriable."""
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +63,9 @@ class Connection:
     """Seconds for one call, all tries included."""
     transaction_timeout: float = 60.0
     """Seconds after which the broker ends a transaction that its owner left open."""
-    fetch_bytes: int = 8_000_000
-    """Bytes fetched at once from a partition; one record may be larger."""
+    batch_bytes: int = BATCH_BYTES
+    """Bytes that one fetch brings from a partition at most, and that a source hands out at once (after decompression,
+    which may make a thousand times as much of them); one record may be larger."""
 
 
 async def close_quietly(closing: Coroutine[None, None, None]) -> None:
@@ -56,13 +91,15 @@ async def _after_a_turn(closing: Coroutine[None, None, None]) -> None:
 
 
 def without_aiokafkas_futures(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
-    """A handler for asyncio's "exception was never retrieved" that leaves out what aiokafka does not retrieve.
+    """A handler for asyncio's "exception was never retrieved" that tells quietly what aiokafka does not retrieve.
 
     Each batch of a failed transaction holds a future of its own that nobody awaits (aiokafka 0.14); why the
     transaction failed is raised and told elsewhere.
     """
     error, future = context.get("exception"), context.get("future")
-    if not isinstance(error, KafkaError) or isinstance(future, asyncio.Task):
+    if isinstance(error, KafkaError) and not isinstance(future, asyncio.Task):
+        log.debug("a future of aiokafka's that nobody awaits has failed", error=repr(error))
+    else:
         loop.default_exception_handler(context)
 
 
@@ -73,15 +110,15 @@ async def retried(call: Callable[[], Awaitable[T]], limit: float) -> T:
         TransactionFailedError: the limit has passed.
         BrokerRefusedError: the broker refuses the call for good.
     """
-    last: KafkaError | None = None
+    last: KafkaError | OSError | None = None
     try:
         async with asyncio.timeout(limit):
             while True:
                 try:
                     return await call()
-                except KafkaError as error:
-                    if not error.retriable:
-                        raise BrokerRefusedError(f"the broker refuses: {error!r}") from error
+                except FINAL as error:
+                    raise BrokerRefusedError(f"the broker refuses: {error!r}") from error
+                except (KafkaError, OSError) as error:
                     last = error
                     await asyncio.sleep(RETRY_PAUSE)
     except TimeoutError as error:

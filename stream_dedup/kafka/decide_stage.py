@@ -3,6 +3,7 @@
 One transaction holds a batch's outputs, one changelog record, one statistics record and the consumed offset.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ from stream_dedup.core.delta import Delta
 from stream_dedup.core.sketch import SetAside, Submission
 from stream_dedup.core.verdict import Judgement, Kind
 from stream_dedup.core.window import EventClock
+from stream_dedup.errors import BrokerRefusedError, TransactionFailedError
 from stream_dedup.kafka.changelog import encode_delta
 from stream_dedup.kafka.loop import Batch
 from stream_dedup.kafka.observer import Observer, Stage
@@ -25,8 +27,10 @@ from stream_dedup.kafka.trimming import Trimmer
 
 TIDY_EVERY = 10.0
 """Seconds between two rounds of trimming; each costs two requests to the broker."""
+TIDY_TIMEOUT = 2.0
+"""Seconds that a round may hold up deciding: a broker deletes only when all replicas have, and one may be down."""
 MARK_EVERY = 1000
-"""Changelog records between two marks of a restore: those of ten million records stay under a megabyte."""
+"""Changelog records between two marks: those of ten million records stay under a megabyte."""
 
 log = structlog.get_logger(__name__)
 
@@ -79,6 +83,7 @@ class DecideStage:
         self._followed = 0
         self._rules: int | None = None  # hash of the rules under which the last batch was decided
         self._trimmer = Trimmer()
+        self._outlived: int | None = None  # the changelog offset below which all may go, and has not gone yet
         self._tidied = monotonic()
 
     @property
@@ -90,6 +95,7 @@ class DecideStage:
 
     def _new(self, position: int) -> Decider:
         self._trimmer = Trimmer()
+        self._outlived = None
         return self._new_decider(position)
 
     async def open(self, committed: int | None) -> int:
@@ -183,10 +189,19 @@ class DecideStage:
         if self._monotonic() - self._tidied < TIDY_EVERY:
             return
         self._tidied = self._monotonic()
-        changelog = self._outputs.changelog
-        self._trimmer.mark(self._followed)
+        if self._trimmer.unmarked >= MARK_EVERY:
+            self._trimmer.mark(self._followed)
         horizon = self.decider.clock.horizon(self.decider.rules.window)
-        below = self._trimmer.outlived(horizon, self.decider.evicted_below)
-        if below is not None:
-            await self._broker.delete_before(changelog, 0, below)
+        outlived = self._trimmer.outlived(horizon, self.decider.evicted_below)
+        self._outlived = outlived if outlived is not None else self._outlived
+        try:
+            async with asyncio.timeout(TIDY_TIMEOUT):
+                await self._trim()
+        except (TransactionFailedError, BrokerRefusedError, TimeoutError) as error:
+            log.warning("what is decided could not be deleted; trying again later", error=repr(error))
+
+    async def _trim(self) -> None:
+        if self._outlived is not None:
+            await self._broker.delete_before(self._outputs.changelog, 0, self._outlived)
+            self._outlived = None
         await self._broker.delete_before(self._of.topic, self._of.partition, self.decider.position)

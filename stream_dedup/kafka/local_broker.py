@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
 from aiokafka.conn import create_conn
 from aiokafka.errors import KafkaError
@@ -38,18 +38,38 @@ PORT_ATTEMPTS = 3
 """A free port can be taken by somebody else before Kafka takes it."""
 
 
+LOOK_SECONDS = 0.5
+"""Between two looks at whether the nodes still run."""
+
+
 @dataclass(frozen=True, slots=True)
 class LocalBroker:
     """A running Kafka."""
 
     nodes: tuple[Node, ...]
-    pids: tuple[int, ...]
-    """Process groups of the nodes, in order: SIGTERM to the process of that number stops its node."""
+    processes: tuple[Process, ...]
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Process groups of the nodes, in order: SIGTERM to the process of that number stops its node."""
+        return tuple(process.pid for process in self.processes)
 
     @property
     def bootstrap_servers(self) -> str:
         """Addresses for clients, joined by commas."""
         return ",".join(node.bootstrap_server for node in self.nodes)
+
+    async def lost(self) -> NoReturn:
+        """Wait for a node to end without having been told to.
+
+        Raises:
+            LocalBrokerError: it has.
+        """
+        while True:
+            for node, process in zip(self.nodes, self.processes, strict=True):
+                if process.poll() is not None:
+                    raise LocalBrokerError(f"Kafka has ended, by a signal or an error of its own.{last_words(node)}")
+            await asyncio.sleep(LOOK_SECONDS)
 
 
 def _no_progress(_count: int) -> None:
@@ -148,7 +168,7 @@ async def _started(launcher: Launcher, folder: Path, count: int, port: int | Non
     processes: list[Process] = []
     try:
         nodes = await _start(launcher, folder, count, port, processes)
-        yield LocalBroker(nodes, tuple(process.pid for process in processes))
+        yield LocalBroker(nodes, tuple(processes))
     finally:
         stop(processes)
 

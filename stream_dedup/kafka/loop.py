@@ -18,7 +18,7 @@ from typing import Generic, Protocol, TypeVar
 import structlog
 
 from stream_dedup.core.verdict import Kind, Verdict
-from stream_dedup.errors import RecordTooLargeError, TopicSettingsError, TransactionFailedError
+from stream_dedup.errors import OffsetGoneError, RecordTooLargeError, TopicSettingsError, TransactionFailedError
 from stream_dedup.kafka.observer import CommittedBatch, Observer, Stage
 from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.threads import in_thread
@@ -26,6 +26,8 @@ from stream_dedup.kafka.transport import Broker, Ends, Input, Message, Record, S
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 """Seconds between sessions after failures, doubling, with full jitter."""
+SLOW_STEPS = 100
+"""Batches in which a width grows from nothing to the widest where it grows slowly: some seconds of a busy stage."""
 
 log = structlog.get_logger(__name__)
 
@@ -77,10 +79,16 @@ class Processor(Protocol[B]):
 
 @dataclass(slots=True)
 class _Width:
-    """How many records the next batch may take, narrowed to find one that the broker never accepts."""
+    """How many records the next batch may take, narrowed to find one that the broker never accepts.
+
+    It grows back as a TCP sender's window does (slow start and congestion avoidance, RFC 5681): fast to half of what
+    failed, slowly from there on. What failed for its own size would fail again each time it is tried.
+    """
 
     widest: int
     records: int
+    steady: int
+    """Up to here it doubles with each batch that is accepted."""
     found: int | None = None
     """The offset of the one, once it is known. A commit whose answer was lost may have passed it by."""
     keep: int = 0
@@ -88,7 +96,7 @@ class _Width:
 
     def halve(self, records: int) -> None:
         """A batch of so many records did not commit."""
-        self.records = max(1, records // 2)
+        self.records = self.steady = max(1, records // 2)
 
     def narrow(self, refused: Sequence[Record]) -> None:
         """A batch was refused for its size: halve it, or cut its only record to half.
@@ -110,8 +118,11 @@ class _Width:
 
     def widen(self) -> None:
         """A batch was accepted."""
-        self.records = min(self.widest, self.records * 2)
-        self.found = None
+        if self.found is not None:
+            self.found, self.steady = None, self.widest  # it was that one record, not how many there were
+        step = max(1, self.widest // SLOW_STEPS)
+        grown = min(self.steady, self.records * 2) if self.records < self.steady else self.records + step
+        self.records = min(self.widest, grown)
 
 
 class PartitionLoop(Generic[B]):
@@ -145,7 +156,7 @@ class PartitionLoop(Generic[B]):
         self._broker = broker
         self._processor = processor
         self._observer = observer
-        self._width = _Width(batch_records, batch_records)
+        self._width = _Width(batch_records, batch_records, batch_records)
         self._wait = batch_wait
         self._monotonic = monotonic
         self._random = random
@@ -197,7 +208,12 @@ class PartitionLoop(Generic[B]):
         """One batch; whether there was anything to do."""
         stage, partition, width = self._processor.stage, self.of.partition, self._width
         begun = self._monotonic()
-        records = await source.fetch(width.records, wait)
+        try:
+            records = await source.fetch(width.records, wait)
+        except OffsetGoneError as error:
+            # A new owner trims what it has decided before this one hears of it. A new session knows what is committed,
+            # and refuses to begin where articles were deleted unread.
+            raise TransactionFailedError(str(error)) from error
         self._observer.lag(stage, partition, source.waiting + len(records))
         if not records:
             self._observer.progressed(stage, partition)

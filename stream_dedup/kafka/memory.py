@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 from stream_dedup.errors import (
     FencedError,
-    LogRefusedError,
+    OffsetGoneError,
     RecordTooLargeError,
     TopicMissingError,
     TransactionFailedError,
 )
 from stream_dedup.kafka.records import size_of
-from stream_dedup.kafka.transport import Bounds, Ends, Input, Message, Record
+from stream_dedup.kafka.transport import BATCH_BYTES, Bounds, Ends, Input, Message, Record
 
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 """Kafka's default of `max.message.bytes`."""
@@ -47,7 +47,9 @@ class _Log:
 class MemoryBroker:
     """Topics in memory; every transaction, committed or not, leaves a marker that takes an offset, as Kafka's does."""
 
-    def __init__(self) -> None:
+    def __init__(self, batch_bytes: int = BATCH_BYTES) -> None:
+        """Start without topics; a source hands out so many bytes at once, or one record that is larger."""
+        self.batch_bytes = batch_bytes
         self._topics: dict[str, list[_Log]] = {}
         self._max_message_bytes: dict[str, int] = {}
         self._offsets: dict[tuple[str, str, int], int] = {}
@@ -169,11 +171,18 @@ class MemorySource:
         await self._broker.wait_beyond(self._topic, self._partition, self._position, wait)
         log = self._broker.log(self._topic, self._partition)
         if not log.start <= self._position <= log.end:
-            raise LogRefusedError(
+            raise OffsetGoneError(
                 f"{self._topic}-{self._partition} holds offsets {log.start} to {log.end}, not {self._position}"
             )
-        records = [record for record in log.records if record.offset >= self._position][:max_records]
-        self._position = records[-1].offset + 1 if len(records) == max_records else log.end
+        records: list[Record] = []
+        size = 0
+        for record in (record for record in log.records if record.offset >= self._position):
+            size += size_of(record)
+            if len(records) == max_records or (records and size > self._broker.batch_bytes):
+                self._position = record.offset
+                return records
+            records.append(record)
+        self._position = log.end
         return records
 
     async def close(self) -> None:

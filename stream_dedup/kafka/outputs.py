@@ -69,8 +69,8 @@ async def output_reader(
         auto_offset_reset=begin.value,
         enable_auto_commit=False,
         request_timeout_ms=int(connection.call_timeout * 1000),
-        max_partition_fetch_bytes=connection.fetch_bytes,
-        fetch_max_bytes=connection.fetch_bytes,
+        max_partition_fetch_bytes=connection.batch_bytes,
+        fetch_max_bytes=connection.batch_bytes,
     )
     of = [TopicPartition(topic, partition) for topic, partition in partitions]
     try:

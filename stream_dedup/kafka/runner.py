@@ -5,6 +5,7 @@ that a rebalance can neither take records out of a loop's hands nor hold up its 
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
@@ -25,6 +26,8 @@ REBALANCE_TIMEOUT = 30.0
 """Seconds that the group waits for a member to come back; well above the deadline and the closing that follows it."""
 POLL = 60.0
 """Seconds of one wait of the member; it stands for nothing but being there."""
+REJOIN_PAUSE = 1.0
+"""Seconds before the group is joined anew after the membership was lost."""
 
 log = structlog.get_logger(__name__)
 
@@ -83,7 +86,9 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
                 log.warning("fenced; joining the group anew", group=self._membership.group, error=str(error))
             except KafkaError as error:
                 log.warning("membership lost; joining anew", group=self._membership.group, error=repr(error))
-                await asyncio.sleep(1)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(REJOIN_PAUSE):
+                        await stop.wait()
 
     async def _be_member(self, stop: asyncio.Event) -> None:
         member = self._member = AIOKafkaConsumer(

@@ -1,14 +1,15 @@
-"""The topics: how they are made, and what is checked at every start so that no setting can lose an article."""
+"""The topics: their names, and how they are made so that no setting can lose an article."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aiokafka.admin import NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import NoError, TopicAlreadyExistsError, UnknownTopicOrPartitionError, for_code
 
-from stream_dedup.errors import BrokerRefusedError, TopicMissingError, TopicSettingsError
+from stream_dedup.errors import BrokerRefusedError, TopicMissingError
+from stream_dedup.kafka.changelog import largest_record
 from stream_dedup.kafka.client import KafkaBroker
 from stream_dedup.kafka.connection import RETRY_PAUSE, retried
 
@@ -20,7 +21,7 @@ ANY_TIMESTAMP = str(2**63 - 1)
 HEADROOM = 16 * 1024
 """Bytes that handover or evidence may add to a record: ids, names and a reason are bounded to under half of it."""
 CHANGELOG_MESSAGE_BYTES = 4 * 1024 * 1024
-"""Largest changelog record: 10,000 kept articles of about 400 bytes."""
+"""Largest changelog record where batches are small enough: there is room to make them eight times as large."""
 STATISTICS_RETENTION_MS = 7 * 24 * 3600 * 1000
 
 
@@ -48,7 +49,13 @@ class TopicNames:
 
 
 async def create_topics(
-    broker: KafkaBroker, names: Sequence[str], topics: TopicNames, *, partitions: int, replication: int
+    broker: KafkaBroker,
+    names: Sequence[str],
+    topics: TopicNames,
+    *,
+    partitions: int,
+    replication: int,
+    batch_records: int,
 ) -> list[str]:
     """Make those of the named topics that are missing; the ones made.
 
@@ -58,6 +65,7 @@ async def create_topics(
         topics: all of the deployment's.
         partitions: of the raw topic and the outputs.
         replication: copies of each partition.
+        batch_records: articles of one batch at most, which one changelog record must hold.
 
     Raises:
         TopicMissingError: the raw topic, after whose limits the others are made, neither exists nor is named.
@@ -69,7 +77,7 @@ async def create_topics(
             name=name,
             num_partitions=1 if name in topics.internal else partitions,
             replication_factor=replication,
-            topic_configs=_configs(name, topics, largest),
+            topic_configs=_configs(name, topics, largest, batch_records),
         )
 
     made = await _make(broker, [new(topics.raw, 0)]) if topics.raw in names else []
@@ -111,7 +119,7 @@ async def wait_until_known(broker: KafkaBroker, topic: str) -> None:
         raise TopicMissingError(f"{topic} was made, but no broker knows it yet: try again") from error
 
 
-def _configs(name: str, topics: TopicNames, largest: int) -> dict[str, str]:
+def _configs(name: str, topics: TopicNames, largest: int, batch_records: int) -> dict[str, str]:
     """A new topic's configuration; `largest` is the size of message in bytes that those after raw must take."""
     size = {"max.message.bytes": str(largest)}
     stamps = {"message.timestamp.type": "CreateTime", "message.timestamp.after.max.ms": ANY_TIMESTAMP}
@@ -124,70 +132,8 @@ def _configs(name: str, topics: TopicNames, largest: int) -> dict[str, str]:
     # Their owner trims them; wall-clock expiry would cut into a window that runs in event time.
     kept = {"cleanup.policy": "delete", "retention.ms": FOREVER, "retention.bytes": FOREVER}
     if name == topics.index:
-        return {**kept, "max.message.bytes": str(CHANGELOG_MESSAGE_BYTES)}
+        return {**kept, "max.message.bytes": str(max(CHANGELOG_MESSAGE_BYTES, largest_record(batch_records)))}
     return {**kept, **size}
-
-
-async def check_topics(broker: KafkaBroker, topics: TopicNames) -> None:
-    """Refuse to start on topics whose settings could lose an article or hold one up for ever.
-
-    Raises:
-        TopicMissingError: one does not exist.
-        TopicSettingsError: one has such a setting.
-    """
-    names = (topics.raw, *topics.outputs, *topics.internal)
-    configs = {name: await describe_topic(broker, name) for name in names}
-    for name in topics.internal:
-        partitions = await broker.partitions(name)
-        if partitions != 1:
-            raise TopicSettingsError(
-                f"{name} has {partitions} partitions and must have 1: there is one total order. Delete it (with no "
-                "worker running) and let `stream-dedup topics create` make it"
-            )
-    problems = [problem for rule in _RULES for problem in rule(topics, configs)]
-    if problems:
-        raise TopicSettingsError("; ".join(problems) + ". Set it with kafka-configs --alter --entity-type topics")
-
-
-def _internal_is_kept(topics: TopicNames, configs: Mapping[str, Configs]) -> list[str]:
-    wanted = {"cleanup.policy": "delete", "retention.ms": FOREVER, "retention.bytes": FOREVER}
-    return [
-        f"{name} has {setting}={configs[name][setting]} and must have {value}, or what is not decided yet could expire"
-        for name in (topics.fingerprinted, topics.index)
-        for setting, value in wanted.items()
-        if configs[name][setting] != value
-    ]
-
-
-def _sizes_suffice(topics: TopicNames, configs: Mapping[str, Configs]) -> list[str]:
-    needed = int(configs[topics.raw]["max.message.bytes"]) + HEADROOM
-    return [
-        f"{name} has max.message.bytes={configs[name]['max.message.bytes']} and must have at least {needed}: "
-        f"{topics.raw}'s and {HEADROOM} for headers"
-        for name in (topics.fingerprinted, *topics.outputs)
-        if int(configs[name]["max.message.bytes"]) < needed
-    ]
-
-
-def _timestamps_pass(topics: TopicNames, configs: Mapping[str, Configs]) -> list[str]:
-    problems = []
-    for name in topics.outputs:
-        if configs[name]["message.timestamp.type"] != "CreateTime":
-            problems.append(
-                f"{name} has message.timestamp.type={configs[name]['message.timestamp.type']} and must have CreateTime"
-            )
-        for setting in ("message.timestamp.after.max.ms", "message.timestamp.before.max.ms"):
-            ours, raws = configs[name].get(setting), configs[topics.raw].get(setting)
-            if ours is not None and raws is not None and int(ours) < int(raws):
-                problems.append(f"{name} has {setting}={ours} and must have at least {topics.raw}'s {raws}")
-    return problems
-
-
-_RULES: tuple[Callable[[TopicNames, Mapping[str, Configs]], list[str]], ...] = (
-    _internal_is_kept,
-    _sizes_suffice,
-    _timestamps_pass,
-)
 
 
 async def describe_topic(broker: KafkaBroker, topic: str) -> Configs:

@@ -29,7 +29,7 @@ from stream_dedup.errors import (
     StreamDedupError,
     TransactionFailedError,
 )
-from stream_dedup.kafka.connection import CLOSE_TIMEOUT, Connection, close_quietly
+from stream_dedup.kafka.connection import CLOSE_TIMEOUT, CUT_OFF_TIMEOUT, Connection, close_quietly
 from stream_dedup.kafka.transport import Ends, Input, Message
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class KafkaTransactions:
         self._producer, self._failed = producer, False
         with _translated(self._of):
             async with asyncio.timeout(limit):
-                await producer.start()
+                await _started(producer)
 
     async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
         """Write all messages and the input's offset, or none of them."""
@@ -88,6 +88,14 @@ class KafkaTransactions:
             await close_quietly(_cut_off(producer) if self._failed else producer.stop())
 
 
+async def _started(producer: AIOKafkaProducer) -> None:
+    """Start it; a broker that has just come back may name no broker yet, which aiokafka answers with an assertion."""
+    try:
+        await producer.start()
+    except AssertionError as error:
+        raise TransactionFailedError(f"the producer could not start: {error}") from error
+
+
 async def _cut_off(producer: AIOKafkaProducer) -> None:
     """End a producer whose transaction failed, with all that it has not sent.
 
@@ -97,7 +105,10 @@ async def _cut_off(producer: AIOKafkaProducer) -> None:
     sender: asyncio.Task[None] = producer._sender.sender_task  # noqa: SLF001 - there is no other way
     sender.cancel()
     await producer.client.close()  # what is under way fails, and its batches go back to the others
-    await asyncio.wait({sender})
+    _, late = await asyncio.wait({sender}, timeout=CUT_OFF_TIMEOUT)
+    for task in late:
+        task.cancel()  # it awaits a request that nobody will answer
+        await asyncio.wait({task})
     producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - as above
     await producer.stop()
     # asyncio prints the traceback of a future that nobody asks how it ended.
@@ -183,9 +194,11 @@ async def _send_partition(producer: AIOKafkaProducer, topic: str, partition: int
             if not _append(builder, message):
                 raise TransactionFailedError(f"an empty record batch for {topic}-{partition} took no message")
     deliveries.append((builder.record_count(), await _send(producer, builder, topic, partition)))
+    # Waited for, not gathered: a cancelled gather would cancel futures that aiokafka still counts on.
+    await asyncio.wait([delivery for _, delivery in deliveries])
     written = end = 0
     for count, delivery in deliveries:
-        sent = await delivery
+        sent = delivery.result()
         if sent is None or sent.offset < 0:
             raise TransactionFailedError(
                 f"a record batch for {topic}-{partition} was sent empty, or nobody knows where"
@@ -208,7 +221,17 @@ def _append(builder: BatchBuilder, message: Message) -> bool:
 async def _send(
     producer: AIOKafkaProducer, builder: BatchBuilder, topic: str, partition: int
 ) -> "asyncio.Future[RecordMetadata | None]":
-    """Hand a record batch over; what it came to will be known later, None for one without records."""
+    """Hand a record batch over; what it came to will be known later, None for one without records.
+
+    A transaction fails with the first error, also while others are handed over: the rest count as seen.
+    """
     builder.close()
     future: asyncio.Future[RecordMetadata | None] = await producer.send_batch(builder, topic, partition=partition)
+    future.add_done_callback(_see)
     return future
+
+
+def _see(delivery: "asyncio.Future[RecordMetadata | None]") -> None:
+    """Ask how it ended: asyncio prints the traceback of a future that nobody asks."""
+    if not delivery.cancelled():
+        delivery.exception()

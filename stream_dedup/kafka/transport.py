@@ -11,6 +11,8 @@ from typing import Protocol, TypeAlias
 Headers: TypeAlias = tuple[tuple[str, bytes | None], ...]
 """Record headers in order. A key that is not UTF-8 carries its bytes as surrogate escapes (PEP 383)."""
 
+BATCH_BYTES = 8_000_000
+"""Bytes of records that a source hands out at once, unless the deployment says otherwise."""
 
 Ends: TypeAlias = Mapping[tuple[str, int], int]
 """What a commit has written to: by topic and partition, the offset after the last message written there."""
@@ -74,8 +76,10 @@ class Source(Protocol):
     async def fetch(self, max_records: int, wait: float) -> Sequence[Record]:
         """The next records: some as soon as there are any, none after `wait` seconds.
 
+        All together have at most the transport's `batch_bytes`, unless one alone has more.
+
         Raises:
-            LogRefusedError: the log does not hold the position to read from.
+            OffsetGoneError: the log does not hold the position to read from.
         """
         ...
 

@@ -16,9 +16,7 @@ DEADLINE = 30
 
 def verdict(sequence: int) -> Shown:
     """A verdict on an article of no matter what."""
-    line = VerdictLine(
-        f"id-{sequence}", "unique", "new", None, None, None, None, None, sequence, f"raw-0-{sequence}", None
-    )
+    line = VerdictLine(f"id-{sequence}", "unique", "new", None, None, None, sequence, f"raw-0-{sequence}", None)
     return Shown(line, "headline")
 
 

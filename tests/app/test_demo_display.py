@@ -6,9 +6,7 @@ from stream_dedup.app.demo_display import demo_display
 from stream_dedup.app.verdict_line import VerdictLine
 from stream_dedup.app.watch import Shown
 
-LONGEST = Shown(
-    VerdictLine("b", "duplicate", "unfingerprintable", "a", 1, 0.9, None, None, 999, "raw-0-0", None), "headline"
-)
+LONGEST = Shown(VerdictLine("b", "duplicate", "unfingerprintable", "a", 1, 0.9, 999, "raw-0-0", None), "headline")
 """A line with the longest words there are."""
 
 
@@ -41,10 +39,6 @@ def test_an_original_is_named_by_its_own_headline(
     """A revision has its original's id, and what is found near later still repeats the original."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     with demo_display(None) as display:
-        display.show(
-            Shown(VerdictLine("a", "unique", "new", None, None, None, None, None, 0, "raw-0-0", None), "First")
-        )
-        display.show(
-            Shown(VerdictLine("a", "duplicate", "revision", "a", 1, 0.9, None, None, 1, "raw-0-1", None), "Second")
-        )
+        display.show(Shown(VerdictLine("a", "unique", "new", None, None, None, 0, "raw-0-0", None), "First"))
+        display.show(Shown(VerdictLine("a", "duplicate", "revision", "a", 1, 0.9, 1, "raw-0-1", None), "Second"))
     assert capsys.readouterr().out.count("First") == 2

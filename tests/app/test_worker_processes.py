@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from stream_dedup.app import worker_processes
-from stream_dedup.app.process import end_child, run_main
+from stream_dedup.app.process import end_child, first_of, run_main
 from stream_dedup.app.worker_processes import Child, supervise
 from stream_dedup.errors import RecipeMismatchError
 
@@ -134,6 +134,7 @@ def test_signals_end_a_process_in_order(tmp_path: Path, sent: signal.Signals, co
     [
         (signal.SIGTERM, signal.SIGTERM, 0),
         (signal.SIGTERM, signal.SIGINT, 0),
+        (signal.SIGINT, signal.SIGINT, 130),  # impatience
         (signal.SIGINT, signal.SIGTERM, 130),  # Ctrl-C reaches a child from the terminal, and its parent ends it
     ],
 )
@@ -163,3 +164,23 @@ def _wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+async def test_the_first_to_end_ends_the_others(order: tuple[int, int]) -> None:
+    """What runs side by side ends together, and an error is raised wherever it came from."""
+    closed = asyncio.Event()
+
+    async def fails() -> None:
+        raise OSError("gone")
+
+    async def goes_on() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+
+    works = (fails(), goes_on())
+    with pytest.raises(OSError, match="gone"):
+        await first_of(*(works[number] for number in order))
+    assert closed.is_set()

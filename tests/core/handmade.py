@@ -44,7 +44,7 @@ def sketch(topic: int, flipped: int = 0, edited: int = 0, scheme: str = "one", f
         fingerprints=tuple(number(scheme, topic, column) ^ mask for column, mask in enumerate(masks)),
         signature=turned + signature[edited:SIGNATURE_BYTES],
         digest=xxhash.xxh3_128_digest(repr((topic, flipped, edited, fact)).encode()),
-        facts=fact_sketch([Fact(FactKind.NUMBER, "price_dollars", fact)] if fact else []),
+        facts=fact_sketch([Fact(FactKind.NUMBER, "price_dollars", fact)] if fact else [], words=0),
     )
 
 

@@ -1,6 +1,9 @@
 """The library, with the scheme that people get."""
 
 import doctest
+import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +29,7 @@ ARTICLES = [
     Article(None, " \n", 6),
     Article("a", FLOOD, 500),
 ]
+CASES = Path(__file__).parents[1] / "cases"
 KINDS = ["new", "new", "exact", "new", "exact", "unfingerprintable", "unfingerprintable", "exact"]
 
 
@@ -68,3 +72,33 @@ def test_the_limits_are_those_given() -> None:
     assert Deduplicator(profile("strict"), min_words=1).check("Rain.").kind is Kind.NEW
     with pytest.raises(SettingsError, match="least number of words is 0"):
         Deduplicator(profile("strict"), min_words=0)
+
+
+def duplicates(name: str, *, vetoes: bool) -> tuple[int, int]:
+    """How many of a file's articles repeat one of their own group, within 7 bits, and how many there are."""
+    lines = [json.loads(line) for line in (CASES / name).read_text(encoding="utf-8").splitlines()]
+    groups = {line["id"]: line["group"] for line in lines}
+    deduplicator = Deduplicator(replace(profile("strict"), radius=7), vetoes=vetoes)
+    judgements = deduplicator.check_many(Article(line["id"], line["text"]) for line in lines)
+    originals = [judgement.original for judgement in judgements]
+    found = [groups[line["id"]] == groups[one.id] for line, one in zip(lines, originals, strict=True) if one]
+    assert all(found)
+    return len(found), len(lines)
+
+
+@pytest.mark.parametrize("name", ["twins.jsonl", "apart.jsonl"])
+def test_bulletins_of_one_template_are_no_duplicates(name: str) -> None:
+    """None of them, in a wide net too."""
+    assert duplicates(name, vetoes=True)[0] == 0
+
+
+def test_it_is_the_veto_that_keeps_twins_apart() -> None:
+    """Without it most of those that are not the first of their four are duplicates."""
+    found, articles = duplicates("twins.jsonl", vetoes=False)
+    assert found > articles * 3 / 4 * 0.7
+
+
+def test_vetoes_cost_no_edit() -> None:
+    """Each edit that is found without them is found with them."""
+    found, _ = duplicates("edits.jsonl", vetoes=True)
+    assert found == duplicates("edits.jsonl", vetoes=False)[0] > 0

@@ -1,16 +1,23 @@
 """The sketch of facts: its size, what it keeps and what it says it left out."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_dedup.core.fact import Fact
-from stream_dedup.core.fact_sketch import EVERY_CONTEXT, NAME_SLOTS, SLOTS, Sample, fact_sketch, kind_of, samples_of
+from stream_dedup.core.fact_sketch import EVERY_CONTEXT, NAME_SLOTS, SLOTS, Sample, kind_of, samples_of, words_of
+from stream_dedup.core.fact_sketch import fact_sketch as sketch_of
 from stream_dedup.core.sketch import FACT_BYTES
 from stream_dedup.core.verdict import FactKind
 
 FACTS = st.builds(
     Fact, st.sampled_from(FactKind), st.integers(0, 60).map("context {}".format), st.integers(0, 9).map(str)
 )
+
+
+def fact_sketch(facts: list[Fact]) -> bytes:
+    """The sketch of a short text with these facts."""
+    return sketch_of(facts, words=50)
 
 
 def numbers(count: int, first: int = 0) -> list[Fact]:
@@ -78,3 +85,11 @@ def test_a_context_is_kept_whole_or_not_at_all() -> None:
     contexts = [context for context, _ in figures.slots]
     assert contexts
     assert all(contexts.count(context) == 4 for context in contexts)
+
+
+@pytest.mark.parametrize(("words", "kept"), [(0, 0), (24, 0), (25, 25), (130, 125), (1575, 1575), (100_000, 1575)])
+def test_the_length_is_kept_in_steps(words: int, kept: int) -> None:
+    """Roughly, and beside the flags of what was left out."""
+    sketch = sketch_of([*numbers(50), *names(50)], words)
+    assert words_of(sketch) == kept
+    assert all(sample.limit < EVERY_CONTEXT for sample in samples_of(sketch))

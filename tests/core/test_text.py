@@ -45,6 +45,17 @@ SAME = [
     ("Kangxi radical", "⼀個", "一个"),
     ("apostrophes", "5’000", "5'000"),
     ("private use characters", "中\ue000国", "中国"),
+    ("no-break space as a reference", "3.5&nbsp;% of&nbsp;all", "3.5 % of all"),
+    ("references inside Han", "中&nbsp;国&#12288;人民", "中国人民"),
+    ("references by number", "it&#39;s 5&#x2019;000 for &#X20AC;3", "it's 5’000 for €3"),
+    ("references of Windows-1252", "it&#146;s", "it’s"),
+    ("ampersand", "AT&amp;T", "AT&T"),
+    ("reference escaped twice", "AT&amp;amp;T&amp;nbsp;news", "AT&T news"),
+    ("letters and marks as references", "Caf&eacute; cafe&#769;", "café café"),
+    ("full width ampersand", "caf＆eacute；", "café"),
+    ("quotes as references", "&ldquo;No&rdquo;", "no"),
+    ("bidi marks", "\u200fשלום\u200e \u202bעולם\u202c \u2066abc\u2069", "שלום עולם abc"),
+    ("tatweel", "مـــرحبا", "مرحبا"),
 ]
 APART = [
     ("point inside a number", "3.5%", "35%"),
@@ -58,6 +69,9 @@ APART = [
     ("leading point", "up .50", "up 50"),
     ("leading point after a digit and white space", "2 .50", "2 50"),
     ("plus", "+5", "5"),
+    ("less than as a reference", "5 &lt; 6", "5 6"),
+    ("what only looks like a reference", "R&dd; now", "R& now"),
+    ("multiplication sign as a reference", "3&times;4", "34"),
     ("colon inside a number", "10:30", "1030"),
     ("colon and point", "10:30", "10.30"),
     ("thousands and decimals", "1,000", "1.000"),
@@ -100,6 +114,16 @@ def test_another_text(left: str, right: str) -> None:
     """What carries meaning tells two texts apart."""
     assert _comparable(left) != _comparable(right)
     assert text.digest(_comparable(left)) != text.digest(_comparable(right))
+
+
+@given(
+    st.lists(st.sampled_from(["&", "amp;", "#38;", "#x26;", "lt;", "中", " ", "#97;", "mp;", "＆", "e", "#769;"])).map(
+        "".join
+    )
+)
+def test_folding_references_is_idempotent(raw: str) -> None:
+    """However references are made of references, folding the folded text changes nothing."""
+    assert text.fold(text.fold(raw)) == text.fold(raw)
 
 
 @given(TEXTS)

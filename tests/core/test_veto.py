@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_dedup.core.fact import Fact
-from stream_dedup.core.fact_sketch import fact_sketch
+from stream_dedup.core.fact_sketch import fact_sketch as sketch_of
+from stream_dedup.core.fact_sketch import samples_of
 from stream_dedup.core.scheme import profile
 from stream_dedup.core.verdict import FactKind, Replaced, Veto
 from stream_dedup.core.veto import replaced_facts
-from tests.core.test_fact_sketch import FACTS
+from tests.core.test_fact_sketch import FACTS, fact_sketch
 
 CASES = Path(__file__).parents[1] / "cases"
 SCHEME = profile("strict").scheme
@@ -100,6 +101,25 @@ def test_more_than_one_number_in_eight(equal: int, replaced: int, apart: bool) -
     same = ["7"] * equal
     ours, theirs = numbers(*same, *["1"] * replaced), numbers(*same, *["2"] * replaced)
     assert bool(replaced_facts(fact_sketch(ours), fact_sketch(theirs))) == apart
+
+
+@pytest.mark.parametrize(
+    ("words", "replaced", "apart"), [(124, 1, True), (125, 1, False), (125, 2, True), (999, 9, False)]
+)
+def test_long_texts_need_more(words: int, replaced: int, apart: bool) -> None:  # noqa: FBT001 - a table
+    """One fact for each hundred words: a digit mistyped in a long article with few facts is no other event."""
+    ours, theirs = (sketch_of(numbers(*[value] * replaced), words) for value in "12")
+    assert bool(replaced_facts(ours, theirs)) == apart
+
+
+def test_a_sample_needs_more_than_the_whole() -> None:
+    """Two replaced of those that were sampled may be two of all."""
+    ours = numbers(*["1"] * 40)
+    sample, _ = samples_of(fact_sketch(ours))
+    changed = [fact for fact in ours if samples_of(fact_sketch([fact]))[0].slots[0] in sample.slots][:3]
+    theirs = [fact._replace(value="2") if fact in changed else fact for fact in ours]
+    assert replaced_facts(fact_sketch(ours), fact_sketch(theirs)) == ()
+    assert replaced_facts(fact_sketch(changed), fact_sketch([fact._replace(value="2") for fact in changed]))
 
 
 def test_numbers_beside_a_replaced_name_count_half() -> None:

@@ -16,7 +16,8 @@ from stream_dedup.app.stages import profile_of, rules_of
 from stream_dedup.kafka.client import KafkaBroker, connect
 from stream_dedup.kafka.connection import Connection
 from stream_dedup.kafka.fingerprint_stage import Reading
-from stream_dedup.kafka.topics import TopicNames, check_topics, create_topics, wait_until_known
+from stream_dedup.kafka.topic_checks import check_topics
+from stream_dedup.kafka.topics import TopicNames, create_topics, wait_until_known
 from tests.flow.articles import Article
 from tests.flow.outputs import Oracle, differences, read_outputs, read_topic, wait_for_outputs
 from tests.flow.workers import Worker, worker
@@ -95,8 +96,8 @@ async def deployment(
             await broker.admin.create_topics([NewTopic(topics.raw, PARTITIONS, 1, topic_configs=configs)])
             await wait_until_known(broker, topics.raw)
         names = (topics.raw, *topics.outputs, *topics.internal)
-        await create_topics(broker, names, topics, partitions=PARTITIONS, replication=1)
-        await check_topics(broker, topics)
+        await create_topics(broker, names, topics, partitions=PARTITIONS, replication=1, batch_records=1000)
+        await check_topics(broker, topics, batch_records=1000)
         yield Deployment(broker, topics, name, chosen, logs)
 
 

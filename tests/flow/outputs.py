@@ -1,6 +1,7 @@
 """All committed output of a deployment, and how it differs from what must have come out."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,18 +49,18 @@ async def read_outputs(broker: KafkaBroker, topics: TopicNames) -> list[Record]:
 
 async def wait_for_outputs(broker: KafkaBroker, topics: TopicNames, count: int) -> None:
     """Wait until the outputs hold at least so many committed records."""
-    sources = [
-        await broker.source(topic, partition, 0)
-        for topic in topics.outputs
-        for partition in range(await broker.partitions(topic))
-    ]
-    found = 0
-    async with asyncio.timeout(DEADLINE + count / 50):
-        while found < count:
-            fetches = await asyncio.gather(*(source.fetch(10_000, 0.2) for source in sources))
-            found += sum(map(len, fetches))
-    for source in sources:
-        await source.close()
+    partitions = [(topic, number) for topic in topics.outputs for number in range(await broker.partitions(topic))]
+    async with contextlib.AsyncExitStack() as stack:
+        sources = []
+        for topic, partition in partitions:
+            source = await broker.source(topic, partition, 0)
+            stack.push_async_callback(source.close)
+            sources.append(source)
+        found = 0
+        async with asyncio.timeout(DEADLINE + count / 50):
+            while found < count:
+                fetches = await asyncio.gather(*(source.fetch(10_000, 0.2) for source in sources))
+                found += sum(map(len, fetches))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_dedup.core.delta import Delta, Entries
+from stream_dedup.core.recipes import PROFILES
+from stream_dedup.core.scheme import profile
+from stream_dedup.core.sketch import FACT_BYTES
 from stream_dedup.errors import LogRefusedError
-from stream_dedup.kafka.changelog import VERSION, decode_delta, encode_delta
+from stream_dedup.kafka.changelog import VERSION, decode_delta, encode_delta, largest_record
 
 
 def _entries(seed: int, rows: int, fingerprints: int) -> Entries:
@@ -70,3 +73,26 @@ def test_arrays_that_do_not_fit_each_other_are_refused() -> None:
     ids = Entries(**{name: getattr(whole, name) for name in Entries.__slots__} | {"id_bytes": whole.id_bytes[:-1]})
     with pytest.raises(LogRefusedError, match="damaged"):
         decode_delta(encode_delta(Delta(0, 1, 1, (), (ids,), 0, 0)), "here")
+
+
+@pytest.mark.parametrize("articles", [0, 1, 1000])
+def test_a_record_is_no_larger_than_foretold(articles: int) -> None:
+    """As many values as any scheme has and the longest ids: the position, where a topic's name is as long as may be."""
+    position = f"{'t' * 249}-{10**5}-{2**62}".encode()
+    random = np.random.default_rng(1)
+    widest = max(profile(name).scheme.fingerprint([""]).fingerprints.shape[1] for name in PROFILES)
+    numbers = np.full(articles, 2**62)
+    entries = Entries(
+        scheme="s" * 100,
+        fingerprints=random.integers(0, 2**64, (articles, widest), np.uint64),
+        signatures=random.integers(0, 256, (articles, 64), np.uint8),
+        digests=random.integers(0, 2**64, (articles, 2), np.uint64),
+        facts=random.integers(0, 256, (articles, FACT_BYTES), np.uint8),
+        times=numbers,
+        sequences=numbers,
+        positions=numbers.astype(np.uint64),
+        id_bytes=np.frombuffer(position * articles, np.uint8),
+        id_ends=np.arange(1, articles + 1) * len(position),
+    )
+    delta = Delta(2**62, 2**62, 2**62, (2**62,) * 5, (entries,), 2**62, 2**64 - 1)
+    assert articles * 600 < len(encode_delta(delta)) <= largest_record(articles)

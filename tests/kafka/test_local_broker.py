@@ -129,6 +129,16 @@ def test_a_killed_parent_takes_the_broker_with_it(tmp_path: Path) -> None:
     assert (tmp_path / "node-1" / "data" / ".kafka_cleanshutdown").exists()
 
 
+async def test_a_node_that_ends_by_itself_is_noticed() -> None:
+    """Whoever lives on the broker learns that it is gone, with the end of its log, rather than waiting for ever."""
+    async with local_broker() as broker:
+        lost = asyncio.create_task(broker.lost())
+        os.killpg(broker.pids[0], signal.SIGKILL)
+        async with asyncio.timeout(PATIENCE):
+            with pytest.raises(LocalBrokerError, match="Kafka has ended"):
+                await lost
+
+
 async def test_a_port_that_was_asked_for_and_is_taken_is_named(tmp_path: Path) -> None:
     """Somebody else's port is refused before anything starts."""
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from stream_dedup.errors import FencedError, LogRefusedError, TopicSettingsError, TransactionFailedError
+from stream_dedup.errors import (
+    FencedError,
+    LogRefusedError,
+    RecordTooLargeError,
+    TopicSettingsError,
+    TransactionFailedError,
+)
 from stream_dedup.kafka.loop import Batch, PartitionLoop
 from stream_dedup.kafka.memory import MemoryBroker
 from stream_dedup.kafka.observer import CommittedBatch, Stage
@@ -173,6 +179,17 @@ async def test_a_failed_transaction_loses_and_repeats_nothing(place: str, faults
     assert run.watcher.failures == sum(fault is not None for fault in faults)
 
 
+async def test_what_a_new_owner_has_trimmed_is_no_loss() -> None:
+    """An owner that slept finds its place deleted: it begins again from what is committed, and refuses nothing."""
+    run = await _prepared(VALUES)
+    async with run.loop.session() as slept:
+        await run.loop.run(run.watcher.stop)
+        await run.broker.delete_before("in", 0, len(VALUES))
+        with pytest.raises(TransactionFailedError):
+            await slept.step(0)
+    assert run.output == VALUES
+
+
 async def test_what_did_not_commit_is_not_applied() -> None:
     """While a commit fails the state stands where the last commit left it."""
     run = await _prepared(VALUES)
@@ -321,6 +338,45 @@ async def test_a_batch_that_takes_too_long_is_tried_smaller() -> None:
     assert run.output == VALUES
 
 
+async def test_what_failed_is_not_tried_again_at_once() -> None:
+    """A batch is too large for the changelog: its halves pass, and the width grows back slowly to what failed."""
+
+    class Narrow(FaultyBroker):
+        async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
+            if len(messages) > 120:
+                raise RecordTooLargeError("the changelog record of so many is too large")
+            return await super().write(of, epoch, messages, next_offset)
+
+    values = [b"%d" % number for number in range(6_000)]
+    run = await _prepared(values, 200, Narrow())
+    async with asyncio.timeout(DEADLINE):
+        await run.loop.run(run.watcher.stop)
+    assert run.output == values
+    assert run.watcher.batches[:4] == [100, 102, 104, 106]
+    assert max(run.watcher.batches) == 120
+    assert run.watcher.failures <= 4
+
+
+async def test_a_passing_failure_narrows_for_a_while() -> None:
+    """After one lost answer the width doubles up to half of what failed, then grows until it is as wide as ever."""
+    values = [b"%d" % number for number in range(2_000)]
+    run = await _prepared(values, 40)
+    run.broker.before = [_lost] * 3
+    await run.loop.run(run.watcher.stop)
+    assert run.watcher.batches[:5] == [5, 6, 7, 8, 9]
+    assert run.watcher.batches[35:-1] == [40] * len(run.watcher.batches[35:-1])
+    assert run.output == values
+
+
+async def test_the_width_comes_back_at_once_when_one_record_was_the_reason() -> None:
+    """The record that is too large is found by halving; what follows it is not to blame and goes as fast as before."""
+    values = [b"x" * 4 * LIMIT, *(b"%d" % number for number in range(200))]
+    run = await _prepared(values, 64)
+    await run.loop.run(run.watcher.stop)
+    assert run.watcher.batches[:7] == [1, 2, 4, 8, 16, 32, 64]
+    assert run.output[1:] == values[1:]
+
+
 async def test_each_failure_is_told_with_its_reason() -> None:
     """Which input it was and what went wrong; a number of failures alone helps nobody."""
     run = await _prepared(VALUES)
@@ -334,8 +390,12 @@ async def test_each_failure_is_told_with_its_reason() -> None:
 
 async def test_refused_logs_end_the_loop() -> None:
     """What a stage refuses to go on with is no passing failure: it ends the loop."""
-    run = await _prepared(VALUES)
-    await run.broker.delete_before("in", 0, 3)
+
+    class Refusing(Copier):
+        async def open(self, committed: int | None) -> int:
+            raise LogRefusedError(f"articles were deleted unread after {committed}")
+
+    run = await _prepared(VALUES, processor=Refusing)
     with pytest.raises(LogRefusedError):
         await run.loop.run(run.watcher.stop)
     assert run.output == []

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from aiokafka import TopicPartition
+from aiokafka.errors import UnknownMemberIdError
 from structlog.testing import capture_logs
 
 from stream_dedup.errors import FencedError
@@ -102,3 +103,21 @@ async def test_a_rebalance_that_ends_while_the_group_is_left_starts_no_loops() -
 
     await _runner(new_loop, None).on_partitions_assigned([PARTITION])
     assert started == []
+
+
+async def test_a_stop_does_not_wait_until_the_group_would_be_joined_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told to stop while it rests after a lost membership, a stage ends."""
+    monkeypatch.setattr(runner, "REJOIN_PAUSE", 1_000_000.0)
+    stop, lost = asyncio.Event(), asyncio.Event()
+
+    async def lose_membership(_stop: asyncio.Event) -> None:
+        lost.set()
+        raise UnknownMemberIdError
+
+    stage = _runner(lambda _partition: _Slow(), None)
+    monkeypatch.setattr(stage, "_be_member", lose_membership)
+    running = asyncio.create_task(stage.run(stop))
+    await lost.wait()
+    stop.set()
+    async with asyncio.timeout(60):
+        await running

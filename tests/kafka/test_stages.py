@@ -6,12 +6,15 @@ from collections.abc import Iterator
 import pytest
 from structlog.testing import capture_logs
 
+from stream_dedup.core.delta import Delta
 from stream_dedup.core.verdict import Kind, Verdict
-from stream_dedup.errors import LogRefusedError
+from stream_dedup.errors import BrokerRefusedError, LogRefusedError, TransactionFailedError
+from stream_dedup.kafka.decide_stage import DecidedBatch
 from stream_dedup.kafka.fingerprint_stage import FingerprintStage, Reading
 from stream_dedup.kafka.memory import MemoryBroker
 from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.transport import Input, Message
+from stream_dedup.kafka.trimming import Trimmer
 from stream_dedup.testing import CHANGELOG, FINGERPRINTED, HOUR, OUTPUTS, RAW, STATISTICS, Output, StreamDriver, Trial
 
 NEWS = (
@@ -344,6 +347,13 @@ def test_a_broken_chain_is_refused() -> None:
             driver.read()
 
 
+@pytest.fixture
+def _marks_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place to trim at after each changelog record."""
+    monkeypatch.setattr("stream_dedup.kafka.decide_stage.MARK_EVERY", 1)
+
+
+@pytest.mark.usefixtures("_marks_everywhere")
 def test_trimming_keeps_what_a_restart_needs(driver: StreamDriver) -> None:
     """Decided input and outlived changelog records go; the index restored from the rest is the same."""
     for _ in range(8):
@@ -357,6 +367,56 @@ def test_trimming_keeps_what_a_restart_needs(driver: StreamDriver) -> None:
     driver.restart()
     driver.read()
     assert driver.decide_stage.decider.digest() == before
+
+
+def test_marks_of_the_changelog_are_far_apart(driver: StreamDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after so many records, not one a round: a year's window would hold millions of them."""
+    marks = []
+    mark = Trimmer.mark
+
+    def marked(trimmer: Trimmer, offset: int) -> None:
+        marks.append(offset)
+        mark(trimmer, offset)
+
+    monkeypatch.setattr("stream_dedup.kafka.decide_stage.MARK_EVERY", 3)
+    monkeypatch.setattr(Trimmer, "mark", marked)
+    stage = driver.decide_stage
+    asyncio.run(stage.open(stage.decider.position))
+    marks.clear()
+    for number in range(9):
+        position = stage.decider.position
+        delta = Delta(position, position + 1, position + 1, (), (), 0, 0)
+        stage.applied(DecidedBatch([], delta=delta), {(CHANGELOG, 0): 2 * number + 1})
+        driver.advance(60_000)
+        asyncio.run(stage.tidy())
+    assert marks == [5, 11, 17]
+
+
+@pytest.mark.usefixtures("_marks_everywhere")
+@pytest.mark.parametrize("error", [TransactionFailedError("no answer"), BrokerRefusedError("no right to delete")])
+def test_trimming_that_fails_is_made_up_for(
+    driver: StreamDriver, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """Deciding goes on in its session, the log says why, and the next round deletes what this one did not."""
+
+    async def refuse(_topic: str, _partition: int, _offset: int) -> None:
+        raise error
+
+    def day() -> None:
+        driver.advance(24 * HOUR)
+        _fill(driver, driver.now)
+
+    with monkeypatch.context() as patched, capture_logs() as logs:
+        patched.setattr(driver.broker, "delete_before", refuse)
+        for _ in range(8):
+            day()
+        assert driver.broker.log(FINGERPRINTED, 0).start == driver.broker.log(CHANGELOG, 0).start == 0
+    assert {line["event"] for line in logs} == {"what is decided could not be deleted; trying again later"}
+    decided = driver.decide_stage.decider.position
+    driver.advance(60_000)
+    driver.read()
+    assert driver.broker.log(FINGERPRINTED, 0).start == decided
+    assert driver.broker.log(CHANGELOG, 0).start > 0
 
 
 def test_an_owner_that_slept_knows_what_it_has_not_applied(driver: StreamDriver) -> None:

@@ -17,6 +17,7 @@ from stream_dedup.kafka.transport import Bounds, Broker, Input, Message, Record,
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 MAX_MESSAGE_BYTES = 2_000_000
+BATCH_BYTES = 1_500_000
 DEADLINE_FETCHES = 200
 
 
@@ -40,12 +41,12 @@ async def bench(request: pytest.FixtureRequest, broker: str) -> AsyncIterator[Be
     of = Input(f"group-{name}", f"in-{name}", 1)
     output = f"out-{name}"
     if request.param == "memory":
-        memory = MemoryBroker()
+        memory = MemoryBroker(BATCH_BYTES)
         for topic in (of.topic, output):
             memory.create_topic(topic, 2, MAX_MESSAGE_BYTES)
         yield Bench(memory, of, output)
         return
-    async with connect(Connection(broker)) as kafka:
+    async with connect(Connection(broker, batch_bytes=BATCH_BYTES)) as kafka:
         configs = {"max.message.bytes": str(MAX_MESSAGE_BYTES), "message.timestamp.after.max.ms": str(2**63 - 1)}
         await kafka.admin.create_topics([NewTopic(topic, 2, 1, topic_configs=configs) for topic in (of.topic, output)])
         yield Bench(kafka, of, output)
@@ -199,6 +200,27 @@ async def test_a_reader_takes_no_more_than_asked(bench: Bench) -> None:
             sizes.append(len(found))
     await source.close()
     assert sizes == [2, 2, 1]
+
+
+async def test_a_reader_takes_no_more_bytes_than_allowed(bench: Bench) -> None:
+    """A fetch is bounded in bytes, one record may be larger, and the position is that of the first left behind."""
+    values = [b"%d" % number + bytes(size) for number, size in enumerate([400_000] * 5 + [1_900_000] + [400_000] * 2)]
+    transactions = bench.broker.transactions(bench.input)
+    await transactions.start()
+    await transactions.commit([bench.message(value) for value in values], 1)
+    await transactions.close()
+    await _settled(bench)
+    source = await bench.broker.source(bench.output, 0, 0)
+    read: list[bytes | None] = []
+    for _ in range(DEADLINE_FETCHES):
+        if source.position > len(values):
+            break
+        found = await source.fetch(1000, 0.2)
+        read += [record.value for record in found]
+        assert len(found) <= 1 or sum(len(record.value or b"") for record in found) <= BATCH_BYTES
+        assert source.position in (len(read), len(values) + 1)
+    await source.close()
+    assert read == values
 
 
 Misplaced = Callable[[Bench], Awaitable[int]]
