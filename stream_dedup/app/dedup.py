@@ -91,7 +91,7 @@ def _sink(settings: Settings, job: Job) -> AbstractContextManager[Take]:
         case Content.KEEP:
             return kept_articles(job.paths, job.form, job.output)
         case Content.GROUPS:
-            return similar_groups(fields_of(settings), settings.max_article_bytes, job.output)
+            return similar_groups(fields_of(settings), settings.max_article_bytes, job.output, job.processes)
 
 
 @contextmanager

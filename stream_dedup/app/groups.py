@@ -2,17 +2,20 @@
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import groupby, product
 from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from stream_dedup.app.archive import Outcome
+from stream_dedup.app.archive import BATCH, Outcome
 from stream_dedup.app.formats import Format
+from stream_dedup.app.in_processes import each_in_order
 from stream_dedup.app.spool import Spool
 from stream_dedup.app.tables import columns_of, table, written_format
 from stream_dedup.app.verdict_line import DECIMALS, VerdictLine
@@ -40,8 +43,16 @@ class Pair:
     """Exact, over the shingles that signatures are made from."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The articles of a group, the original first, and as JSON."""
+
+    members: Sequence[VerdictLine]
+    values: Sequence[bytes]
+
+
 @contextmanager
-def similar_groups(fields: Fields, longest: int, output: Path | None) -> Iterator[Take]:
+def similar_groups(fields: Fields, longest: int, output: Path | None, processes: int) -> Iterator[Take]:
     """What takes all outcomes, and writes the groups of two and more at the end, in the order of their originals.
 
     As JSON lines a group is an object with its articles and pairs; in CSV and Parquet each pair is a row.
@@ -50,6 +61,7 @@ def similar_groups(fields: Fields, longest: int, output: Path | None) -> Iterato
         fields: where an article's parts stand.
         longest: limit of an article's bytes.
         output: what is written, None for the standard output.
+        processes: how many compare.
     """
     originals, duplicates = array("q"), array("q")
     with Spool() as lines, Spool() as values:
@@ -64,13 +76,32 @@ def similar_groups(fields: Fields, longest: int, output: Path | None) -> Iterato
         yield take
         nested = written_format(output) is Format.JSONL
         with table(output, {} if nested else columns_of(Pair)) as write:
-            for group in _groups(originals, duplicates):
-                members = [msgspec.json.decode(lines.value(sequence), type=VerdictLine) for sequence in group]
-                pairs = _pairs(members, (parse_article(values.value(one), fields, longest) for one in group))
-                if nested:
-                    write(_nested(members, pairs))
-                for pair in () if nested else pairs:
-                    write(asdict(pair))
+            groups = (_read(sequences, lines, values) for sequences in _groups(originals, duplicates))
+            compared = each_in_order(partial(compare_groups, fields, longest), _batches(groups), processes)
+            with closing(compared):
+                for batch, results in compared:
+                    for group, pairs in zip(batch, results, strict=True):
+                        for record in [_nested(group.members, pairs)] if nested else map(asdict, pairs):
+                            write(record)
+
+
+def _read(sequences: Sequence[int], lines: Spool, values: Spool) -> _Group:
+    return _Group(
+        members=[msgspec.json.decode(lines.value(sequence), type=VerdictLine) for sequence in sequences],
+        values=[values.value(sequence) for sequence in sequences],
+    )
+
+
+def _batches(groups: Iterator[_Group]) -> Iterator[list[_Group]]:
+    """Groups of some BATCH articles together: a large one is a batch of its own."""
+    batch: list[_Group] = []
+    for group in groups:
+        batch.append(group)
+        if sum(len(one.members) for one in batch) >= BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _groups(originals: Sequence[int], duplicates: Sequence[int]) -> Iterator[list[int]]:
@@ -80,10 +111,18 @@ def _groups(originals: Sequence[int], duplicates: Sequence[int]) -> Iterator[lis
         yield [original, *(duplicates[place] for place in places)]
 
 
-def _pairs(members: Sequence[VerdictLine], articles: Iterator[Article | object]) -> list[Pair]:
-    """Each two of the first COMPARED articles, and the original with each further one."""
+def compare_groups(fields: Fields, longest: int, groups: Sequence[_Group]) -> list[list[Pair]]:
+    """The pairs of each group: each two of the first COMPARED articles, and the original with each further one."""
     memory = HashMemory(xxh3(0))
-    sets = [shingles(article.text if isinstance(article, Article) else "", memory) for article in articles]
+    compared = []
+    for group in groups:
+        articles = (parse_article(value, fields, longest) for value in group.values)
+        sets = [shingles(article.text if isinstance(article, Article) else "", memory) for article in articles]
+        compared.append(_pairs(group.members, sets))
+    return compared
+
+
+def _pairs(members: Sequence[VerdictLine], sets: Sequence[NDArray[np.uint64]]) -> list[Pair]:
     places = ((a, b) for a, b in product(range(COMPARED), range(len(members))) if a < b and (b < COMPARED or a == 0))
     return [
         Pair(

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import unescape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,8 @@ def prepare(texts: Sequence[str], segmenter: Segmenter, memory: HashMemory) -> P
         runs.append(text.runs(folded))
         scripts.append(by_script(runs[-1]))
         counts[row] = count_words(segmenter, scripts[-1])
-        found = facts_of(raw, folded, unspaced=scripts[-1].mostly_unspaced)
+        # Where words are cut at spaces facts come from the text as it came, for its capitals: so decode it here too.
+        found = facts_of(unescape(raw) if "&" in raw else raw, folded, unspaced=scripts[-1].mostly_unspaced)
         facts[row] = np.frombuffer(fact_sketch(found, int(counts[row])), dtype=np.uint8)
     return Prepared(texts, scripts, digests, facts, counts, _minima(runs, scripts, memory), segmenter, memory)
 

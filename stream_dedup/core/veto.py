@@ -27,6 +27,8 @@ SAMPLED_APART = 1 / 5
 WORDS_EACH = 100
 """Words of text for which at least one fact is replaced: bulletins are short or full of facts, and a digit mistyped in
 a long article with few of them is no other event."""
+MOST_NEEDED = 6
+"""So many are enough for any length: the sketch of a text full of facts holds only some sixteen numbers and dates."""
 NAMES_APART = 1 / 5
 """Share of replaced names among all facts: agencies rewrite names too (Reuters Inc, then Reuters Holdings Plc)."""
 ELSEWHERE_APART = 1 / 5
@@ -91,7 +93,7 @@ def replaced_facts(left: bytes, right: bytes) -> tuple[Replaced, ...]:
     figures, names = _compare(left_figures, right_figures), _compare(left_names, right_names)
     names_share = names.replaced.total() / max(1, figures.settled + names.settled + names.lonely / 2)
     whole = min(left_figures.limit, right_figures.limit) == EVERY_CONTEXT
-    needed = max(words_of(left), words_of(right)) / WORDS_EACH
+    needed = min(MOST_NEEDED, max(words_of(left), words_of(right)) / WORDS_EACH)
     if figures.replaced_about + names.replaced.total() < needed:
         return ()
     apart = (

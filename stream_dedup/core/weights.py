@@ -64,8 +64,10 @@ def weigh_unspaced_widely(words: Counter[str]) -> NDArray[np.float64]:
 def weigh_spaced_widely(words: Counter[str]) -> NDArray[np.float64]:
     """For a text cut at spaces and radius 7: the frequency to the 7/8, twice for a number.
 
-    The lower power is what damps function words where there is no dictionary: on unrelated English articles it takes
-    the candidates at radius 7 from 6.5 to about 1 an article, and costs no recall.
+    The lower power is what damps function words where there is no dictionary: on the BBC's news of 2004 it takes the
+    candidates at radius 7 from 6.5 to .7 an article, on Reuters news from .7 to .1. One
+    fingerprint misses 8 instead of 5 of 78 on Reuters (Jaccard .7 to .9), three miss as few as before. Numbers thrice
+    find as much and merge fewer bulletins there, but keep apart what the vetoes tell apart by its facts.
     """
     counts = _counts(words)
     return np.rint(UNIT * counts / np.sqrt(np.sqrt(np.sqrt(counts))) * np.where(_numbers(words), 2.0, 1.0))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from stream_dedup.app.cli import run_cli
+from stream_dedup.errors import SettingsError
 
 STORY = (
     "Heavy rain flooded the valley on Monday and hundreds of people had to leave their homes, officials said. The "
@@ -99,3 +100,23 @@ def test_vetoes_are_a_switch(
     line = json.loads(capsys.readouterr().out.splitlines()[1])
     assert (line["kind"], line["veto"]) == (kind, veto)
     assert (line["veto_original_id"] == "a") == (veto is not None)
+
+
+@pytest.mark.parametrize("name", ["strict", "balanced", "thorough", "full-tf", "tfidf-top20", "minhash"])
+def test_every_profile_finds_a_copy(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """Whatever the profile, an edited copy is near and another story new."""
+    file = write(tmp_path / "a", {"text": STORY}, {"text": OTHER}, {"text": STORY + " More soon."})
+    assert run_cli(["dedup", "--profile", name, file]) == 0
+    assert [json.loads(line)["kind"] for line in capsys.readouterr().out.splitlines()] == ["new", "new", "near"]
+
+
+def test_radius_and_threshold_can_be_overridden(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A copy that the profile finds is new at a threshold that it does not reach; a wrong radius is refused."""
+    file = write(tmp_path / "a", {"text": STORY}, {"text": STORY.replace("Nobody", "No one") + " More soon."})
+    kinds = []
+    for options in (["--radius", "7"], ["--radius", "7", "--threshold", "0.99"]):
+        assert run_cli(["dedup", *options, file]) == 0
+        kinds.append(json.loads(capsys.readouterr().out.splitlines()[-1])["kind"])
+    assert kinds == ["near", "new"]
+    assert run_cli(["dedup", "--profile", "minhash", "--radius", "1", file]) == SettingsError.exit_code
+    assert "equal bands" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from stream_dedup.app import groups
 from stream_dedup.app.cli import run_cli
 from stream_dedup.core.jaccard import jaccard, shingles
 from stream_dedup.core.simhash import HashMemory, xxh3
-from tests.app.archives import EDITED, OTHER, STORY, objects, printed, write_lines
+from tests.app.archives import EDITED, OTHER, STORY, objects, printed, story, write_lines
 
 ROWS = [
     {"id": "z", "text": OTHER},
@@ -71,6 +71,15 @@ def test_a_large_group_is_compared_in_bounded_time(
     assert isinstance(group["pairs"], list)
     places = [tuple(int(pair[side].rsplit(":", 1)[1]) for side in "ab") for pair in group["pairs"]]
     assert places == [(1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (2, 3)]
+
+
+def test_groups_do_not_depend_on_the_number_of_processes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Groups come in the order of their originals with the same pairs."""
+    texts = [{"text": story(number)} for number in range(1200)]
+    file = write_lines(tmp_path / "a.jsonl", *texts, *texts)
+    one, two = (printed(["dedup", "--groups", "--processes", number, file], capsys) for number in "12")
+    assert one == two
+    assert [line["group"] for line in objects(one)] == list(range(1200))
 
 
 def test_rejected_rows_are_told_of_beside_the_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,9 +6,7 @@ from stream_dedup.app.demo_display import demo_display
 from stream_dedup.app.verdict_line import VerdictLine
 from stream_dedup.app.watch import Shown
 
-LONGEST = Shown(
-    VerdictLine("b", "duplicate", "unfingerprintable", "a", 1, 0.9, None, None, 999, "raw-0-0", None), "headline"
-)
+LONGEST = Shown(VerdictLine("b", "duplicate", "unfingerprintable", "a", 1, 0.9, 999, "raw-0-0", None), "headline")
 """A line with the longest words there are."""
 
 

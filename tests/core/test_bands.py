@@ -12,8 +12,8 @@ from stream_dedup.core.bands import band_keys, optimal_bands
     ("threshold", "bands", "rows"),
     [(0.5, 25, 5), (0.55, 21, 6), (0.7, 14, 9), (0.8, 9, 13), (0.9, 5, 25)],
 )
-def test_the_shape_is_that_of_datasketch(threshold: float, bands: int, rows: int) -> None:
-    """For 128 values the bands and rows are those that datasketch's MinHashLSH takes for the threshold."""
+def test_the_shape_for_128_values(threshold: float, bands: int, rows: int) -> None:
+    """The bands and rows that a threshold gives stay the same: the scheme's name carries them."""
     assert optimal_bands(threshold, 128) == (bands, rows)
 
 

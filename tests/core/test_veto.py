@@ -104,7 +104,7 @@ def test_more_than_one_number_in_eight(equal: int, replaced: int, apart: bool) -
 
 
 @pytest.mark.parametrize(
-    ("words", "replaced", "apart"), [(124, 1, True), (125, 1, False), (125, 2, True), (999, 9, False)]
+    ("words", "replaced", "apart"), [(124, 1, True), (125, 1, False), (125, 2, True), (999, 5, False), (999, 6, True)]
 )
 def test_long_texts_need_more(words: int, replaced: int, apart: bool) -> None:  # noqa: FBT001 - a table
     """One fact for each hundred words: a digit mistyped in a long article with few facts is no other event."""
