@@ -35,7 +35,9 @@ KEYWORDS = 20
 """As many as `tfidf-top20` says."""
 PERMUTATIONS = 128
 """Values of a signature that bands are made of at most: datasketch's default."""
-MINHASH_THRESHOLD = 0.5
+MINHASH_THRESHOLD = 0.52
+"""At .5 one more bulletin of another company merges on Reuters news; at .53 nine of 191 reposts (J .7 to .9) are missed
+on Sina, at .52 three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,6 @@ PROBE_HASHES: Mapping[str, int] = {
     "news-wide.1x3+rjieba-0.2.2": 0xEC3267B7DC14B2B8,
     "full-tf.1+rjieba-0.2.2": 0x84B226FE57D0D479,
     "tfidf-top20.1+rjieba-0.2.2": 0x8CC9EF6ECF69B9C0,
-    "minhash.1-25x5+rjieba-0.2.2": 0xD1E9469D0815028B,
+    "minhash.1-22x5+rjieba-0.2.2": 0x250C962ECEC9FBEA,
 }
 """By the scheme's name, the xxh3_64 of what the probe texts give (see scheme.check_recipe)."""

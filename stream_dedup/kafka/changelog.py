@@ -15,8 +15,8 @@ from stream_dedup.errors import LogRefusedError
 VERSION = 2
 """Format of the record's value."""
 LARGEST_ENTRY_BYTES = 704
-"""One kept article at most: 25 values of eight bytes (the bands of `minhash`), signature, facts, digest and numbers are
-376 bytes, an id (or the position for one) under 280."""
+"""One kept article at most: 22 values of eight bytes (the bands of `minhash`), signature, facts, digest and numbers are
+352 bytes, an id (or the position for one) under 280."""
 SMALL_STATE_BYTES = 1024
 """All else in a record at most: numbers, and the names of a few schemes."""
 

@@ -175,7 +175,7 @@ def test_another_hash_is_refused(profile: Profile) -> None:
         ("thorough", "news-wide.1x3", 3, 7, 0.55),
         ("full-tf", "full-tf.1", 1, 3, 0.55),
         ("tfidf-top20", "tfidf-top20.1", 1, 3, 0.55),
-        ("minhash", "minhash.1-25x5", 25, 0, 0.5),
+        ("minhash", "minhash.1-22x5", 22, 0, 0.52),
     ],
 )
 def test_profiles(name: str, scheme: str, fingerprints: int, radius: int, threshold: float) -> None:
