@@ -49,10 +49,9 @@ def each_in_order(
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _end_with_parent)
     waiting: deque[tuple[Argument, Future[Result]]] = deque()
     try:
-        with _interrupts_held_back():
-            waiting.append((first[0], pool.submit(task, first[0])))
-        for argument in chain(first[1:], remaining):
-            waiting.append((argument, pool.submit(task, argument)))
+        for argument in chain(first, remaining):
+            with _interrupts_held_back():  # each of the first ones may start a process
+                waiting.append((argument, pool.submit(task, argument)))
             if len(waiting) >= AHEAD * processes:
                 done, future = waiting.popleft()
                 yield done, future.result()
