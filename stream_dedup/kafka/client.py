@@ -9,7 +9,7 @@ import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 from aiokafka.errors import (
     CorruptRecordException,
@@ -150,6 +150,19 @@ class KafkaBroker:
         await retried(lambda: self.admin.delete_records(below), self.connection.call_timeout)
 
 
+def record_of(consumed: ConsumerRecord) -> Record:
+    """What aiokafka's consumer gave, as the stages know it."""
+    return Record(
+        consumed.topic,
+        consumed.partition,
+        consumed.offset,
+        consumed.timestamp,
+        consumed.key,
+        consumed.value,
+        tuple(consumed.headers),
+    )
+
+
 class KafkaSource:
     """Reads one partition in order, outside any group: a rebalance cannot disturb it."""
 
@@ -211,18 +224,7 @@ class KafkaSource:
                 f"{self._of.topic}-{self._of.partition} could not be read: {error!r}"
             ) from error
         self._check_answers(found=bool(found))
-        self._remainder.extend(
-            Record(
-                record.topic,
-                record.partition,
-                record.offset,
-                record.timestamp,
-                record.key,
-                record.value,
-                record.headers,
-            )
-            for record in found.get(self._of, ())
-        )
+        self._remainder.extend(map(record_of, found.get(self._of, ())))
 
     def _check_answers(self, *, found: bool) -> None:
         """A broker that is gone gives no records either: that must not look like having nothing to do.

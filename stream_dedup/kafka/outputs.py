@@ -9,6 +9,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from stream_dedup.errors import BrokerUnreachableError
+from stream_dedup.kafka.client import record_of
 from stream_dedup.kafka.connection import Connection, close_quietly, retried
 from stream_dedup.kafka.transport import Record
 
@@ -40,11 +41,7 @@ class OutputReader:
             found = await self._consumer.getmany(timeout_ms=int(wait * 1000), max_records=FETCH_RECORDS)
         except KafkaError as error:
             raise BrokerUnreachableError(f"the outputs cannot be read: {error!r}") from error
-        return [
-            Record(one.topic, one.partition, one.offset, one.timestamp, one.key, one.value, tuple(one.headers))
-            for records in found.values()
-            for one in records
-        ]
+        return [record_of(one) for records in found.values() for one in records]
 
     async def ended(self) -> set[tuple[str, int]]:
         """The partitions of which everything committed has been read."""
