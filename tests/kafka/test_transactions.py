@@ -100,7 +100,7 @@ async def test_no_delivery_fails_unseen(taken: int, told: type[Exception]) -> No
     producer = _Failing(taken)
     messages = [Message("out", 0, 0, None, bytes(PRODUCE_BATCH_BYTES // 2 + 1)) for _ in range(4)]
     with pytest.raises(told):
-        await _send_partition(producer, "out", 0, messages)
+        await _send_partition(producer, "out", 0, messages, lambda _point: None)
     await asyncio.wait(producer.deliveries)
     assert len(producer.deliveries) == min(taken, 4)
     producer.deliveries.clear()
