@@ -40,10 +40,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a case."""
+    """What came of a trial."""
 
-    case: Case
-    kills: int
+    name: str
+    met: int
+    """Workers that met a fault."""
     unmet: tuple[str, ...]
     """Faults that did not happen, and workers that ended otherwise than they had to: such a case proves nothing."""
     differences: tuple[Difference, ...]
@@ -106,12 +107,12 @@ async def run_case(bootstrap_servers: str, logs: Path, case: Case) -> Outcome:
     """Run one case to its end."""
     begun = time.monotonic()
     unmet: list[str] = []
-    kills = 0
+    met = 0
     articles = case.portion * (len(case.rounds) + 1)
     async with stream(bootstrap_servers, logs, articles=articles, seed=case.seed) as running:
         for number, faults in enumerate(case.rounds):
             codes = await _round(running, faults, f"round-{number}", case.portion)
-            kills += codes.count(-signal.SIGKILL)
+            met += codes.count(-signal.SIGKILL)
             if -signal.SIGKILL not in codes:
                 unmet.append(f"{faults[0]} was not met: the workers ended with {codes}")
             unmet += [f"a worker ended with exit code {code}" for code in codes if code not in {0, -signal.SIGKILL}]
@@ -119,7 +120,7 @@ async def run_case(bootstrap_servers: str, logs: Path, case: Case) -> Outcome:
         codes = await _healthy(running, len(case.rounds[-1]))
         unmet += [f"a healthy worker ended with exit code {code}" for code in codes if code]
         differences = await running.differences()
-    return Outcome(case, kills, tuple(unmet), tuple(differences), time.monotonic() - begun)
+    return Outcome(case.name, met, tuple(unmet), tuple(differences), time.monotonic() - begun)
 
 
 async def _round(running: Stream, faults: Round, name: str, portion: int) -> list[int]:
@@ -141,7 +142,7 @@ async def _round(running: Stream, faults: Round, name: str, portion: int) -> lis
         else:
             await _joined(running, workers)
             await running.publish(portion)
-        await first_of(_end(workers), running.is_through())
+        await first_of(end(workers), running.is_through())
         codes = await stopped(workers)
     await bury(running.ready)
     return codes
@@ -149,7 +150,7 @@ async def _round(running: Stream, faults: Round, name: str, portion: int) -> lis
 
 async def _joined(running: Stream, workers: Sequence[Worker]) -> None:
     """Wait until all have their part of the work, or one has ended."""
-    await first_of(have_joined(running.ready, len(workers)), *(_end([worker]) for worker in workers))
+    await first_of(have_joined(running.ready, len(workers)), *(end([worker]) for worker in workers))
 
 
 async def _trickle(running: Stream, workers: Sequence[Worker], portion: int) -> None:
@@ -158,7 +159,7 @@ async def _trickle(running: Stream, workers: Sequence[Worker], portion: int) -> 
         if all(worker.process.returncode is not None for worker in workers):
             return
         await running.publish(1)
-        await first_of(_end(workers), running.is_through())
+        await first_of(end(workers), running.is_through())
 
 
 async def _healthy(running: Stream, count: int) -> list[int]:
@@ -167,7 +168,7 @@ async def _healthy(running: Stream, count: int) -> list[int]:
         workers = [
             await stack.enter_async_context(running.ready.worker(f"healthy-{number}")) for number in range(count)
         ]
-        await first_of(_end(workers), running.is_through())
+        await first_of(end(workers), running.is_through())
         return await stopped(workers)
 
 
@@ -178,6 +179,7 @@ async def stopped(workers: Sequence[Worker]) -> list[int]:
     return [await worker.ended() for worker in workers]
 
 
-async def _end(workers: Sequence[Worker]) -> None:
+async def end(workers: Sequence[Worker]) -> None:
+    """Wait until all have ended."""
     for worker in workers:
         await worker.process.wait()

@@ -1,61 +1,83 @@
-"""Runs the kill matrix on a Kafka of its own and prints a line for each case.
+"""Kills, sleeps and a storm of rebalances, on a Kafka of its own; a line for each trial.
 
-usage: python -m tests.faults.matrix [--seeds N ...] [--only TEXT] [--random-only] [--json]
+usage: python -m tests.faults.matrix [--seeds N ...] [--only TEXT] [--json]
 
 Exit code 0 when every fault happened and nothing was lost, extra or different; 1 otherwise.
 """
 
 import argparse
 import asyncio
+import signal
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, product
 from pathlib import Path
 
 import msgspec
 
 from stream_dedup.kafka.local_broker import local_broker
-from tests.faults.cases import at_random, scheduled
-from tests.faults.driver import Case, Outcome, run_case
+from stream_dedup.kafka.observer import Stage
+from tests.faults.cases import TRANSACTION, at_random, scheduled
+from tests.faults.driver import Outcome, run_case
+from tests.faults.fault import Fault
+from tests.faults.storm import run_storm
+from tests.faults.zombies import run_zombie
 from tests.flow.differences import Kind
 
+STORM_EVENTS = 55
+"""Two minutes of them."""
 LAST_WORDS = 500
-"""Characters of a worker's log that tell why a case did not come to its end."""
+"""Characters of a worker's log that tell why a trial did not come to its end."""
 SHOWN = 5
-"""Differences of a case that are printed."""
+"""Differences of a trial that are printed."""
 
 
-def chosen(arguments: argparse.Namespace) -> list[Case]:
-    """The cases that were asked for; the scheduled ones once, with the first seed."""
-    cases = [] if arguments.random_only else list(scheduled(arguments.seeds[0]))
-    for seed in arguments.seeds:
-        cases += at_random(seed)
-    return [case for case in cases if arguments.only in case.name]
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One thing to go through."""
+
+    name: str
+    run: Callable[[str, Path], Awaitable[Outcome]]
+    """With the brokers' addresses and a folder for logs."""
 
 
-async def run_all(cases: Sequence[Case], *, as_json: bool) -> list[Outcome]:
-    """Run the cases one after another, and print each one's outcome as it comes."""
+def all_trials(seeds: Sequence[int]) -> Iterator[Trial]:
+    """The scheduled kills and the sleeps with the first seed; random kills and a storm with each."""
+    for case in [*scheduled(seeds[0]), *chain.from_iterable(map(at_random, seeds))]:
+        yield Trial(case.name, partial(run_case, case=case))
+    for point, stage in product(TRANSACTION, Stage):
+        fault = Fault(point, stage, nth=2, by=signal.SIGSTOP)
+        yield Trial(f"asleep: {fault}", partial(run_zombie, fault=fault, seed=seeds[0]))
+    for seed in seeds:
+        yield Trial(f"storm, seed {seed}", partial(run_storm, events=STORM_EVENTS, seed=seed))
+
+
+async def run_all(trials: Sequence[Trial], *, as_json: bool) -> list[Outcome]:
+    """Run the trials one after another, and print each one's outcome as it comes."""
     outcomes = []
     with tempfile.TemporaryDirectory(prefix="stream-dedup-faults-") as folder:
         async with local_broker() as broker:
-            for number, case in enumerate(cases, 1):
+            for number, trial in enumerate(trials, 1):
                 logs = Path(folder) / str(number)
                 logs.mkdir()
-                outcome = await _outcome(broker.bootstrap_servers, logs, case)
+                outcome = await _outcome(broker.bootstrap_servers, logs, trial)
                 outcomes.append(outcome)
-                line = as_line(outcome) if as_json else f"{number:4}/{len(cases)} {as_row(outcome)}"
+                line = as_line(outcome) if as_json else f"{number:4}/{len(trials)} {as_row(outcome)}"
                 sys.stdout.write(line + "\n")
                 sys.stdout.flush()
     return outcomes
 
 
-async def _outcome(bootstrap_servers: str, logs: Path, case: Case) -> Outcome:
-    """A case that does not come to its end is an outcome, too."""
+async def _outcome(bootstrap_servers: str, logs: Path, trial: Trial) -> Outcome:
+    """A trial that does not come to its end is an outcome, too."""
     try:
-        return await run_case(bootstrap_servers, logs, case)
+        return await trial.run(bootstrap_servers, logs)
     except TimeoutError:
-        return Outcome(case, 0, ("it did not come to its end", *_last_words(logs)), (), 0.0)
+        return Outcome(trial.name, 0, ("it did not come to its end", *_last_words(logs)), (), 0.0)
 
 
 def _last_words(logs: Path) -> list[str]:
@@ -73,9 +95,9 @@ def as_line(outcome: Outcome) -> str:
     what = [difference.what for difference in outcome.differences]
     return msgspec.json.encode(
         {
-            "case": outcome.case.name,
+            "trial": outcome.name,
             "good": outcome.good,
-            "kills": outcome.kills,
+            "met": outcome.met,
             **counts(outcome),
             "unmet": outcome.unmet,
             "differences": what,
@@ -88,7 +110,7 @@ def as_row(outcome: Outcome) -> str:
     """For people: a row, and what is wrong below it."""
     numbers = "  ".join(f"{kind} {count:3}" for kind, count in counts(outcome).items())
     verdict = "ok  " if outcome.good else "FAIL"
-    row = f"{verdict} {outcome.case.name:<58} kills {outcome.kills}  {numbers}  {outcome.seconds:5.1f} s"
+    row = f"{verdict} {outcome.name:<58} met {outcome.met:2}  {numbers}  {outcome.seconds:5.1f} s"
     told = [*outcome.unmet, *(difference.what for difference in outcome.differences)]
     return "\n".join([row, *(f"      {what}" for what in told[:SHOWN])])
 
@@ -97,14 +119,14 @@ def main() -> int:
     """Run what was asked for; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
-    parser.add_argument("--only", default="", help="cases whose name has this text")
-    parser.add_argument("--random-only", action="store_true", help="leave the scheduled cases out")
+    parser.add_argument("--only", default="", help="trials whose name has this text")
     parser.add_argument("--json", action="store_true", help="a JSON object a line")
     arguments = parser.parse_args()
-    outcomes = asyncio.run(run_all(chosen(arguments), as_json=arguments.json))
+    trials = [trial for trial in all_trials(arguments.seeds) if arguments.only in trial.name]
+    outcomes = asyncio.run(run_all(trials, as_json=arguments.json))
     good = sum(outcome.good for outcome in outcomes)
     if not arguments.json:
-        sys.stdout.write(f"{good} of {len(outcomes)} cases good\n")
+        sys.stdout.write(f"{good} of {len(outcomes)} trials good\n")
     return 0 if outcomes and good == len(outcomes) else 1
 
 

@@ -12,7 +12,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def test_a_worker_killed_at_each_point_in_turn(broker: str, tmp_path: Path) -> None:
     """Whenever it dies, the next one goes on: no record lost, repeated or judged otherwise, the index as it must be."""
-    outcome = await run_case(broker, tmp_path, chain(seed=1))
+    case = chain(seed=1)
+    outcome = await run_case(broker, tmp_path, case)
     assert outcome.unmet == ()
     assert outcome.differences == ()
-    assert outcome.kills == len(outcome.case.rounds)
+    assert outcome.met == len(case.rounds)

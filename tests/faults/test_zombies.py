@@ -1,0 +1,28 @@
+"""Workers that sleep past their session timeout and wake up, on real Kafka."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from stream_dedup.kafka.observer import Stage
+from stream_dedup.kafka.points import Point
+from tests.faults.fault import Fault
+from tests.faults.zombies import run_zombie
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest.mark.parametrize(
+    ("point", "stage"),
+    [
+        pytest.param(Point.AFTER_SENDS, Stage.DECIDE, id="decide, in a transaction"),
+        pytest.param(Point.COMMITTING, Stage.FINGERPRINT, id="fingerprint, asking for the commit"),
+        pytest.param(Point.COMMITTED, Stage.DECIDE, id="decide, between transactions"),
+    ],
+)
+async def test_who_wakes_up_too_late_writes_nothing(broker: str, tmp_path: Path, point: Point, stage: Stage) -> None:
+    """Another has gone on meanwhile: the one that slept is fenced, joins the group anew, and no reader notices."""
+    outcome = await run_zombie(broker, tmp_path, Fault(point, stage, nth=2, by=signal.SIGSTOP), seed=1)
+    assert outcome.unmet == ()
+    assert outcome.differences == ()
