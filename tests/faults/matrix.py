@@ -6,7 +6,6 @@ Exit code 0 when every fault happened and nothing was lost, extra or different; 
 """
 
 import argparse
-import asyncio
 import signal
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from stream_dedup.app.process import run_main
 from stream_dedup.kafka.local_broker import local_broker
 from stream_dedup.kafka.observer import Stage
 from tests.faults.cases import TRANSACTION, at_random, scheduled
@@ -56,9 +56,8 @@ def all_trials(seeds: Sequence[int]) -> Iterator[Trial]:
         yield Trial(f"storm, seed {seed}", partial(run_storm, events=STORM_EVENTS, seed=seed))
 
 
-async def run_all(trials: Sequence[Trial], *, as_json: bool) -> list[Outcome]:
-    """Run the trials one after another, and print each one's outcome as it comes."""
-    outcomes = []
+async def run_all(trials: Sequence[Trial], outcomes: list[Outcome], *, as_json: bool) -> None:
+    """Run the trials one after another, and print and keep each one's outcome as it comes."""
     with tempfile.TemporaryDirectory(prefix="stream-dedup-faults-") as folder:
         async with local_broker() as broker:
             for number, trial in enumerate(trials, 1):
@@ -69,7 +68,6 @@ async def run_all(trials: Sequence[Trial], *, as_json: bool) -> list[Outcome]:
                 line = as_line(outcome) if as_json else f"{number:4}/{len(trials)} {as_row(outcome)}"
                 sys.stdout.write(line + "\n")
                 sys.stdout.flush()
-    return outcomes
 
 
 async def _outcome(bootstrap_servers: str, logs: Path, trial: Trial) -> Outcome:
@@ -123,11 +121,12 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="a JSON object a line")
     arguments = parser.parse_args()
     trials = [trial for trial in all_trials(arguments.seeds) if arguments.only in trial.name]
-    outcomes = asyncio.run(run_all(trials, as_json=arguments.json))
+    outcomes: list[Outcome] = []
+    run_main(run_all(trials, outcomes, as_json=arguments.json))
     good = sum(outcome.good for outcome in outcomes)
     if not arguments.json:
-        sys.stdout.write(f"{good} of {len(outcomes)} trials good\n")
-    return 0 if outcomes and good == len(outcomes) else 1
+        sys.stdout.write(f"{good} of {len(trials)} trials good\n")
+    return 0 if outcomes and good == len(trials) else 1
 
 
 if __name__ == "__main__":

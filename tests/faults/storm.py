@@ -16,6 +16,8 @@ PORTION = 40
 """Articles published with each event."""
 PAUSES = (0.5, 4.0)
 """Seconds between two events: less than a worker takes to start, and more than a rebalance takes."""
+ENDS = (0, -signal.SIGKILL, -signal.SIGTERM)
+"""How a worker may end; by SIGTERM itself, when it is told before it is up and listens for it."""
 KILLED = 0.3
 """Share of those that go without saying so; the others are told to end."""
 
@@ -30,7 +32,7 @@ async def run_storm(bootstrap_servers: str, logs: Path, events: int, seed: int) 
             left.append(await stack.enter_async_context(running.ready.worker("last")))
             await first_of(running.is_through(), end(left))
             codes = [await worker.ended() for worker in gone] + await stopped(left)
-        unmet += [f"a worker ended with {code}" for code in codes if code not in {0, -signal.SIGKILL}]
+        unmet += [f"a worker ended with {code}" for code in codes if code not in ENDS]
         differences = await running.differences()
     name = f"storm of {events} events, seed {seed}"
     kills = codes.count(-signal.SIGKILL)
