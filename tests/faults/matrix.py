@@ -17,8 +17,10 @@ from itertools import chain, product
 from pathlib import Path
 
 import msgspec
+from aiokafka.errors import KafkaError
 
 from stream_dedup.app.process import run_main
+from stream_dedup.errors import StreamDedupError
 from stream_dedup.kafka.local_broker import local_broker
 from stream_dedup.kafka.observer import Stage
 from tests.faults.cases import TRANSACTION, at_random, scheduled
@@ -74,8 +76,8 @@ async def _outcome(bootstrap_servers: str, logs: Path, trial: Trial) -> Outcome:
     """A trial that does not come to its end is an outcome, too."""
     try:
         return await trial.run(bootstrap_servers, logs)
-    except TimeoutError:
-        return Outcome(trial.name, 0, ("it did not come to its end", *_last_words(logs)), (), 0.0)
+    except (TimeoutError, StreamDedupError, KafkaError) as error:
+        return Outcome(trial.name, 0, (f"it did not come to its end: {error!r}", *_last_words(logs)), (), 0.0)
 
 
 def _last_words(logs: Path) -> list[str]:

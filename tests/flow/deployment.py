@@ -83,8 +83,9 @@ class Deployment:
         if found := count_differences(raw, outputs):
             return found
         oracle = self._oracle()
-        committed = await self.broker.committed(self.group_of(Stage.DECIDE), self.topics.fingerprinted)
-        messages, decider = oracle.decided(raw, decided_positions(outputs), committed[0])
+        offsets = await self.broker.committed(self.group_of(Stage.DECIDE), self.topics.fingerprinted)
+        committed = offsets.get(0, 0)
+        messages, decider = oracle.decided(raw, decided_positions(outputs), committed)
         came = await restored(
             self.broker, self.topics.index, lambda position: Decider(oracle.rules, estimated_jaccard, position)
         )
@@ -92,7 +93,7 @@ class Deployment:
         kinds = [(header(one.headers, "dedup-verdict"), header(one.headers, "dedup-kind")) for one in outputs]
         return [
             *content_differences(outputs, messages),
-            *index_differences(came, decider, committed[0]),
+            *index_differences(came, decider, committed),
             *statistics_differences(statistics, Counter(kinds)),
         ]
 
