@@ -85,7 +85,7 @@ def evaluate_profiles(settings: Settings, asked: Evaluation, *, as_json: bool) -
     if as_json:
         click.echo(json.dumps([one.to_record() for one in measured], indent=2))
     else:
-        console().print(_table(measured), _LEGEND)
+        console().print(table(measured), _LEGEND)
     return 0
 
 
@@ -129,7 +129,8 @@ def _band_names() -> list[str]:
     return [f"{low * 100:.0f}" if high == 1 else f"{low * 100:.0f}_{high * 100:.0f}" for low, high in BANDS]
 
 
-def _table(measured: Sequence[Measured]) -> Table:
+def table(measured: Sequence[Measured]) -> Table:
+    """All figures side by side, a row for each one measured."""
     table = Table("profile", box=SIMPLE_HEAD)
     for low, high in BANDS:
         table.add_column(f"found of\n{low:g} to {high:g}", justify="right")

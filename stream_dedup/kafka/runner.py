@@ -119,7 +119,7 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
             await asyncio.gather(stopped, present, return_exceptions=True)
             await self._end_loops()
             await close_quietly(member.stop())
-            self._observer.assigned(self._stage, ())
+            self._observer.revoked(self._stage)
 
     async def _be_present(self, member: AIOKafkaConsumer) -> None:
         await member.start()
@@ -161,7 +161,7 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         if revoked:
             self._at(Point.REVOKED, revoked)
             await self._end_loops()
-            self._observer.assigned(self._stage, ())
+            self._observer.revoked(self._stage)
 
     def _at(self, point: Point, partitions: Collection[TopicPartition]) -> None:
         for of in partitions:

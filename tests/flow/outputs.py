@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stream_dedup.core.decider import Decider, Rules
+from stream_dedup.core.decider import Decider
 from stream_dedup.core.minhash import estimated_jaccard
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.sketch import Submission
 from stream_dedup.core.verdict import VERDICT_OF, Verdict
 from stream_dedup.kafka.client import KafkaBroker

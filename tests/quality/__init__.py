@@ -1,1 +1,1 @@
-"""What is found and what is not, on cases written for this project."""
+"""What is found and what is not, beside what people would write instead."""
