@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 COPIED = ("stream_dedup", "tests", "pyproject.toml")
 PASSED, FAILED = 0, 1
 """pytest's exit codes; all others mean that it could not run the tests."""
-LAST_LINES = 5
+LAST_LINES = 8
 """Of pytest's output, where it does not do what it must."""
 
 
@@ -72,7 +72,8 @@ def copy_to(folder: Path) -> None:
 def run_tests(tests: Sequence[str], folder: Path) -> tuple[int, str]:
     """Run tests on the package in the folder; pytest's exit code and the end of what it said."""
     # -m puts the folder before the installed package.
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"tests/{one}" for one in tests)]
+    options = ["-q", "-x", "--tb=line", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *options, *(f"tests/{one}" for one in tests)]
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return ended.returncode, "\n".join(ended.stdout.splitlines()[-LAST_LINES:])
 

@@ -27,7 +27,7 @@ from tests.faults.cases import TRANSACTION, at_random, scheduled
 from tests.faults.driver import Outcome, run_case
 from tests.faults.fault import Fault
 from tests.faults.storm import run_storm
-from tests.faults.zombies import run_zombie
+from tests.faults.zombies import LONG_CALL, SHORT_CALL, run_zombie
 from tests.flow.differences import Kind
 
 STORM_EVENTS = 55
@@ -51,9 +51,10 @@ def all_trials(seeds: Sequence[int]) -> Iterator[Trial]:
     """The scheduled kills and the sleeps with the first seed; random kills and a storm with each."""
     for case in [*scheduled(seeds[0]), *chain.from_iterable(map(at_random, seeds))]:
         yield Trial(case.name, partial(run_case, case=case))
-    for point, stage in product(TRANSACTION, Stage):
+    for point, stage, limit in product(TRANSACTION, Stage, (LONG_CALL, SHORT_CALL)):
         fault = Fault(point, stage, nth=2, by=signal.SIGSTOP)
-        yield Trial(f"asleep: {fault}", partial(run_zombie, fault=fault, seed=seeds[0]))
+        asleep = partial(run_zombie, fault=fault, seed=seeds[0], call_timeout=limit)
+        yield Trial(f"asleep: {fault}, calls of {limit}", asleep)
     for seed in seeds:
         yield Trial(f"storm, seed {seed}", partial(run_storm, events=STORM_EVENTS, seed=seed))
 
