@@ -3,13 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check lock clean
+.PHONY: demo test faults defects check lock clean
 
 demo: $(VENV)/.ready ## start a local Kafka and a worker, publish articles, show the verdicts: make demo [FILE=articles.jsonl]
 	$(BIN)/stream-dedup demo $(if $(FILE),"$(FILE)")
 
 test: $(VENV)/.ready ## run the tests: make test [ARGS="-k index"]
 	$(BIN)/python -m pytest $(ARGS)
+
+faults: $(VENV)/.ready ## kill workers at every point, on a Kafka of its own: make faults [ARGS="--seeds 1 2 3"]
+	$(BIN)/python -m tests.faults.matrix $(ARGS)
+
+defects: $(VENV)/.ready ## put known defects into a copy of the source, one by one: each must make its tests fail
+	$(BIN)/python -m tests.faults.defects $(ARGS)
 
 check: $(VENV)/.ready ## lint, types and layers
 	$(BIN)/ruff format --check .

@@ -25,6 +25,7 @@ from stream_dedup.app.worker_processes import Child, supervise
 from stream_dedup.kafka.client import connect
 from stream_dedup.kafka.connection import without_aiokafkas_futures
 from stream_dedup.kafka.local_broker import LocalBroker
+from stream_dedup.kafka.points import Reached, pass_by
 from stream_dedup.kafka.topic_checks import check_topics
 
 
@@ -66,8 +67,8 @@ def at_broker(settings: Settings, bootstrap_servers: str) -> Settings:
     return settings.model_copy(update={"bootstrap_servers": tuple(bootstrap_servers.split(","))})
 
 
-async def work(settings: Settings) -> None:
-    """One worker, until cancelled.
+async def work(settings: Settings, reached: Reached = pass_by) -> None:
+    """One worker, until cancelled; `reached` is called at each point at which it may die.
 
     Raises:
         StreamDedupError: it cannot start or go on.
@@ -79,14 +80,14 @@ async def work(settings: Settings) -> None:
     registry.register(AskedWhenRead(health.progress_ages, statistics.duplicate_rate))
     observer = Observers(health, Metrics(registry))
     attempts = 1 if "web_port" in settings.model_fields_set else PORTS_TRIED
-    async with connect(connection_of(settings)) as broker:
+    async with connect(connection_of(settings), reached) as broker:
         await ensure_topics(broker, settings, settings.internal_topics)
         await check_topics(broker, topics_of(settings), settings.batch_records)
         with bind(settings.web_host, settings.web_port, attempts=attempts) as listening:
             plan = WorkerPlan(
                 group=settings.group,
                 broker=broker,
-                stages=build_stages(settings, broker, observer),
+                stages=build_stages(settings, broker, observer, reached),
                 statistics_topic=settings.statistics_topic,
                 report_every=settings.statistics_window.total_seconds(),
                 pages=Pages(health, registry, statistics),

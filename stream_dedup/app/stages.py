@@ -17,6 +17,7 @@ from stream_dedup.kafka.decide_stage import DecidedBatch, DecideStage, Outputs
 from stream_dedup.kafka.fingerprint_stage import FingerprintStage, Reading
 from stream_dedup.kafka.loop import Batch, PartitionLoop, Processor
 from stream_dedup.kafka.observer import Observer, Stage
+from stream_dedup.kafka.points import Reached
 from stream_dedup.kafka.runner import Membership, StageRunner
 from stream_dedup.kafka.transport import Input
 
@@ -45,17 +46,19 @@ def rules_of(settings: Settings, window: int | None) -> Rules:
     )
 
 
-def build_stages(settings: Settings, broker: KafkaBroker, observer: Observer) -> Sequence[StageRunner]:
-    """Both stages of one worker.
+def build_stages(
+    settings: Settings, broker: KafkaBroker, observer: Observer, reached: Reached
+) -> Sequence[StageRunner]:
+    """Both stages of one worker, which call `reached` at each point that they pass.
 
     Raises:
         RecipeMismatchError: this machine's segmenter gives other words than the scheme's name promises.
     """
     check_recipe(profile_of(settings).scheme)
-    return [_fingerprint(settings, broker, observer), _decide(settings, broker, observer)]
+    return [_fingerprint(settings, broker, observer, reached), _decide(settings, broker, observer, reached)]
 
 
-def _fingerprint(settings: Settings, broker: KafkaBroker, observer: Observer) -> StageRunner:
+def _fingerprint(settings: Settings, broker: KafkaBroker, observer: Observer, reached: Reached) -> StageRunner:
     group = f"{settings.group}.{Stage.FINGERPRINT}"
     reading = Reading(
         fields=fields_of(settings),
@@ -71,10 +74,10 @@ def _fingerprint(settings: Settings, broker: KafkaBroker, observer: Observer) ->
         return _loop(settings, broker, of, stage, observer)
 
     membership = _membership(settings, group, settings.raw_topic)
-    return StageRunner(connection_of(settings), membership, Stage.FINGERPRINT, new_loop, observer)
+    return StageRunner(connection_of(settings), membership, Stage.FINGERPRINT, new_loop, observer, reached=reached)
 
 
-def _decide(settings: Settings, broker: KafkaBroker, observer: Observer) -> StageRunner:
+def _decide(settings: Settings, broker: KafkaBroker, observer: Observer, reached: Reached) -> StageRunner:
     group = f"{settings.group}.{Stage.DECIDE}"
     outputs = Outputs(
         routes={kind: settings.topic_of(kind) for kind in Kind},
@@ -92,19 +95,14 @@ def _decide(settings: Settings, broker: KafkaBroker, observer: Observer) -> Stag
         observer=observer,
         wall_clock=_wall_clock,
         monotonic=time.monotonic,
+        reached=reached,
     )
 
     def new_loop(_partition: int) -> PartitionLoop[DecidedBatch]:
         return _loop(settings, broker, of, stage, observer)
 
     membership = _membership(settings, group, settings.fingerprinted_topic)
-    return StageRunner(
-        connection_of(settings),
-        membership,
-        Stage.DECIDE,
-        new_loop,
-        observer,
-    )
+    return StageRunner(connection_of(settings), membership, Stage.DECIDE, new_loop, observer, reached=reached)
 
 
 def _loop(

@@ -28,6 +28,7 @@ from stream_dedup.errors import (
     TransactionFailedError,
 )
 from stream_dedup.kafka.connection import Connection, close_quietly, retried
+from stream_dedup.kafka.points import Reached, pass_by
 from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.tolerant import TolerantConsumer
 from stream_dedup.kafka.transactions import KafkaTransactions
@@ -38,8 +39,8 @@ PULLED_RECORDS = 32
 
 
 @contextlib.asynccontextmanager
-async def connect(connection: Connection) -> AsyncIterator["KafkaBroker"]:
-    """A connected broker.
+async def connect(connection: Connection, reached: Reached = pass_by) -> AsyncIterator["KafkaBroker"]:
+    """A connected broker, whose transactions call `reached` at each point that they pass.
 
     Raises:
         BrokerUnreachableError: nobody answers at the address.
@@ -59,7 +60,7 @@ async def connect(connection: Connection) -> AsyncIterator["KafkaBroker"]:
             async with asyncio.timeout(connection.call_timeout):
                 await admin.start()
                 await probe.start()
-        yield KafkaBroker(connection, admin, probe)
+        yield KafkaBroker(connection, admin, probe, reached)
     finally:
         await asyncio.gather(close_quietly(probe.stop()), close_quietly(admin.close()))
 
@@ -78,10 +79,17 @@ def _unreachable(connection: Connection) -> Iterator[None]:
 class KafkaBroker:
     """A connected Kafka."""
 
-    def __init__(self, connection: Connection, admin: AIOKafkaAdminClient, probe: AIOKafkaConsumer) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        admin: AIOKafkaAdminClient,
+        probe: AIOKafkaConsumer,
+        reached: Reached = pass_by,
+    ) -> None:
         self.connection = connection
         self.admin = admin
         self._probe = probe
+        self._reached = reached
 
     async def source(self, topic: str, partition: int, offset: int) -> "KafkaSource":
         """A reader of one partition from an offset on."""
@@ -110,7 +118,7 @@ class KafkaBroker:
 
     def transactions(self, of: Input) -> KafkaTransactions:
         """A writer for one input partition; not started yet."""
-        return KafkaTransactions(self.connection, of)
+        return KafkaTransactions(self.connection, of, self._reached)
 
     async def bounds(self, topic: str, partition: int) -> Bounds:
         """Where a partition's log starts and ends now."""

@@ -20,6 +20,7 @@ from stream_dedup.errors import BrokerRefusedError, TransactionFailedError
 from stream_dedup.kafka.changelog import ChangelogRecord, encode_record
 from stream_dedup.kafka.loop import Batch
 from stream_dedup.kafka.observer import Observer, Stage
+from stream_dedup.kafka.points import Point, Reached, pass_by
 from stream_dedup.kafka.positions import decide_start
 from stream_dedup.kafka.records import Handover, clean_headers, cut, decode_handover, evidence, partition_for
 from stream_dedup.kafka.restore import restore
@@ -70,8 +71,21 @@ class DecideStage:
         observer: Observer,
         wall_clock: Callable[[], int],
         monotonic: Callable[[], float],
+        reached: Reached = pass_by,
     ) -> None:
-        """Rules and estimate of similarity are the decider's; clocks give ms since the epoch, and seconds."""
+        """Nothing is restored yet.
+
+        Args:
+            broker: where all topics stand.
+            of: the input partition.
+            outputs: where to write to.
+            rules: the decider's.
+            similarity: its estimate of the Jaccard similarity.
+            observer: is told what happens.
+            wall_clock: gives ms since the epoch.
+            monotonic: gives seconds.
+            reached: is called after each slice of a restore.
+        """
         self._broker = broker
         self._of = of
         self._outputs = outputs
@@ -80,6 +94,7 @@ class DecideStage:
         self._observer = observer
         self._wall_clock = wall_clock
         self._monotonic = monotonic
+        self._reached = reached
         self._partitions: dict[str, int] = {}
         self._decider: Decider | None = None
         # The changelog offset up to which the decider has been brought. Not the log's end: another owner may write
@@ -150,6 +165,7 @@ class DecideStage:
 
     def _progressed(self) -> None:
         self._observer.progressed(self.stage, self._of.partition)
+        self._reached(Point.RESTORING, self._of)
 
     def process(self, records: Sequence[Record]) -> DecidedBatch:
         """Decide a batch."""

@@ -18,6 +18,8 @@ from aiokafka.errors import KafkaError
 from stream_dedup.errors import FencedError
 from stream_dedup.kafka.connection import Connection, close_quietly
 from stream_dedup.kafka.observer import Observer, Stage
+from stream_dedup.kafka.points import Point, Reached, pass_by
+from stream_dedup.kafka.transport import Input
 
 STOP_DEADLINE = 4.0
 """Seconds that a loop has to finish its batch when its partition is revoked or the worker stops; then it is cut off.
@@ -60,13 +62,16 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         stage: Stage,
         new_loop: Callable[[int], Loop],
         observer: Observer,
+        *,
+        reached: Reached = pass_by,
     ) -> None:
-        """`new_loop` makes the loop of a partition."""
+        """`new_loop` makes the loop of a partition; `reached` is called at each point of a rebalance."""
         self._connection = connection
         self._membership = membership
         self._stage = stage
         self._new_loop = new_loop
         self._observer = observer
+        self._reached = reached
         self._loops: dict[asyncio.Task[None], asyncio.Event] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
@@ -145,6 +150,7 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         partitions = sorted(of.partition for of in assigned)
         log.info("assigned", stage=self._stage.value, topic=self._membership.topic, partitions=partitions)
         self._observer.assigned(self._stage, partitions)
+        self._at(Point.ASSIGNED, assigned)
         for partition in partitions:
             stop = asyncio.Event()
             self._loops[asyncio.create_task(self._new_loop(partition).run(stop))] = stop
@@ -153,8 +159,13 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
         """End the loops before anybody else can own their partitions."""
         if revoked:
+            self._at(Point.REVOKED, revoked)
             await self._end_loops()
             self._observer.revoked(self._stage)
+
+    def _at(self, point: Point, partitions: Collection[TopicPartition]) -> None:
+        for of in partitions:
+            self._reached(point, Input(self._membership.group, of.topic, of.partition))
 
     async def _end_loops(self) -> None:
         """End all loops; a revocation and a stop may both be here, and each goes on when they have ended."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ from stream_dedup.errors import (
     TransactionFailedError,
 )
 from stream_dedup.kafka.connection import CLOSE_TIMEOUT, CUT_OFF_TIMEOUT, Connection, close_quietly
+from stream_dedup.kafka.points import Point, Reached, pass_by
 from stream_dedup.kafka.transport import Ends, Input, Message
 
 if TYPE_CHECKING:
@@ -42,9 +43,11 @@ PRODUCE_BATCH_BYTES = 512 * 1024
 class KafkaTransactions:
     """Writes in transactions under one transactional id."""
 
-    def __init__(self, connection: Connection, of: Input) -> None:
+    def __init__(self, connection: Connection, of: Input, reached: Reached = pass_by) -> None:
+        """`reached` is called at each point that a transaction passes."""
         self._connection = connection
         self._of = of
+        self._reached = reached
         self._producer: AIOKafkaProducer | None = None
         self._failed = False
 
@@ -75,11 +78,17 @@ class KafkaTransactions:
         offsets = {TopicPartition(self._of.topic, self._of.partition): next_offset}
         with _translated(self._of):
             async with asyncio.timeout(self._connection.call_timeout):
+                self._at(Point.BEFORE_BEGIN)
                 await producer.begin_transaction()
-                ends = await _write(producer, messages, offsets, self._of.group)
+                ends = await _write(producer, messages, offsets, self._of.group, self._at)
+                self._at(Point.COMMITTING)
                 await producer.commit_transaction()
+                self._at(Point.COMMITTED)
         self._failed = False
         return ends
+
+    def _at(self, point: Point) -> None:
+        self._reached(point, self._of)
 
     async def close(self) -> None:
         """Let go of the id's connection."""
@@ -130,15 +139,21 @@ def _translated(of: Input) -> Iterator[None]:
 
 
 async def _write(
-    producer: AIOKafkaProducer, messages: Sequence[Message], offsets: dict[TopicPartition, int], group: str
+    producer: AIOKafkaProducer,
+    messages: Sequence[Message],
+    offsets: dict[TopicPartition, int],
+    group: str,
+    reached: Callable[[Point], None],
 ) -> Ends:
     """All that comes before the commit. When it fails the transaction is ended at once where that is still possible.
 
     An open transaction holds back every read_committed reader until the next owner or the broker's timeout ends it.
     """
     try:
-        ends = await _send_all(producer, messages)
+        ends = await _send_all(producer, messages, reached)
+        reached(Point.AFTER_SENDS)
         await producer.send_offsets_to_transaction(offsets, group)
+        reached(Point.AFTER_OFFSETS)
     except BaseException:
         # aiokafka asserts its state: one that cannot be aborted any more (fenced, fatal) raises AssertionError.
         with contextlib.suppress(KafkaError, TimeoutError, OSError, AssertionError):
@@ -170,7 +185,7 @@ def error_of(error: BaseException, transactional_id: str) -> StreamDedupError | 
     return None
 
 
-async def _send_all(producer: AIOKafkaProducer, messages: Sequence[Message]) -> Ends:
+async def _send_all(producer: AIOKafkaProducer, messages: Sequence[Message], reached: Callable[[Point], None]) -> Ends:
     """Send whole record batches and check each one's own result.
 
     A transaction commits even when a batch of it failed (only that batch's future tells), and a batch without
@@ -179,11 +194,17 @@ async def _send_all(producer: AIOKafkaProducer, messages: Sequence[Message]) -> 
     by_partition = attrgetter("topic", "partition")
     groups = groupby(sorted(messages, key=by_partition), key=by_partition)
     parts = {part: list(group) for part, group in groups}
-    sends = [_send_partition(producer, topic, partition, part) for (topic, partition), part in parts.items()]
+    sends = [_send_partition(producer, topic, partition, part, reached) for (topic, partition), part in parts.items()]
     return dict(zip(parts, await asyncio.gather(*sends), strict=True))
 
 
-async def _send_partition(producer: AIOKafkaProducer, topic: str, partition: int, messages: Sequence[Message]) -> int:
+async def _send_partition(
+    producer: AIOKafkaProducer,
+    topic: str,
+    partition: int,
+    messages: Sequence[Message],
+    reached: Callable[[Point], None],
+) -> int:
     """The offset after the last of the messages."""
     deliveries = []
     builder = producer.create_batch()
@@ -194,8 +215,10 @@ async def _send_partition(producer: AIOKafkaProducer, topic: str, partition: int
             if not _append(builder, message):
                 raise TransactionFailedError(f"an empty record batch for {topic}-{partition} took no message")
     deliveries.append((builder.record_count(), await _send(producer, builder, topic, partition)))
-    # Waited for, not gathered: a cancelled gather would cancel futures that aiokafka still counts on.
-    await asyncio.wait([delivery for _, delivery in deliveries])
+    for _, delivery in deliveries:
+        # Waited for, not awaited: a cancellation would cancel futures that aiokafka still counts on.
+        await asyncio.wait([delivery])
+        reached(Point.BETWEEN_SENDS)
     written = end = 0
     for count, delivery in deliveries:
         sent = delivery.result()

@@ -2,6 +2,7 @@
 
 import contextlib
 import uuid
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +14,29 @@ from stream_dedup.app.connections import fields_of
 from stream_dedup.app.load_settings import load_settings
 from stream_dedup.app.setting_types import milliseconds
 from stream_dedup.app.stages import profile_of, rules_of
+from stream_dedup.core.decider import Decider
+from stream_dedup.core.minhash import estimated_jaccard
 from stream_dedup.kafka.client import KafkaBroker, connect
 from stream_dedup.kafka.connection import Connection
 from stream_dedup.kafka.fingerprint_stage import Reading
+from stream_dedup.kafka.observer import Stage
 from stream_dedup.kafka.topic_checks import check_topics
 from stream_dedup.kafka.topics import TopicNames, create_topics, wait_until_known
+from stream_dedup.kafka.transport import Input
 from tests.flow.articles import Article
-from tests.flow.outputs import Oracle, differences, read_outputs, read_topic, wait_for_outputs
-from tests.flow.workers import Worker, worker
+from tests.flow.differences import Difference
+from tests.flow.outputs import (
+    Oracle,
+    content_differences,
+    count_differences,
+    decided_positions,
+    header,
+    read_outputs,
+    read_topic,
+    wait_for_outputs,
+)
+from tests.flow.state import index_differences, restored, statistics_differences
+from tests.flow.workers import RUN, Worker, worker
 
 PARTITIONS = 4
 
@@ -36,10 +52,16 @@ class Deployment:
     """By their names."""
     logs: Path
 
-    def worker(self, name: str = "worker") -> contextlib.AbstractAsyncContextManager[Worker]:
-        """A worker of this deployment; its log is in the file of this name."""
+    def group_of(self, stage: Stage) -> str:
+        """The consumer group of a stage."""
+        return f"{self.group}.{stage}"
+
+    def worker(
+        self, name: str = "worker", program: Sequence[str] = RUN
+    ) -> contextlib.AbstractAsyncContextManager[Worker]:
+        """A worker of this deployment, run by a program; its log is in the file of this name."""
         environment = {f"STREAM_DEDUP_{setting.upper()}": value for setting, value in self.settings.items()}
-        return worker(environment, self.logs / f"{name}.log")
+        return worker(environment, self.logs / f"{name}.log", program)
 
     async def publish(self, articles: Sequence[Article]) -> None:
         """Write the articles to the raw topic, each partition's in order."""
@@ -53,8 +75,35 @@ class Deployment:
         """Wait until so many articles are decided."""
         await wait_for_outputs(self.broker, self.topics, articles)
 
-    async def differences(self) -> list[str]:
-        """How the committed outputs differ from the oracle's; empty when they do not."""
+    async def differences(self) -> list[Difference]:
+        """How outputs, index and statistics differ from the oracle's, with nobody at work; empty when they do not."""
+        await self._settle()
+        raw = await read_topic(self.broker, self.topics.raw)
+        outputs = await read_outputs(self.broker, self.topics)
+        if found := count_differences(raw, outputs):
+            return found
+        oracle = self._oracle()
+        offsets = await self.broker.committed(self.group_of(Stage.DECIDE), self.topics.fingerprinted)
+        committed = offsets.get(0, 0)
+        messages, decider = oracle.decided(raw, decided_positions(outputs), committed)
+        came = await restored(
+            self.broker, self.topics.index, lambda position: Decider(oracle.rules, estimated_jaccard, position)
+        )
+        statistics = await read_topic(self.broker, self.topics.statistics)
+        kinds = [(header(one.headers, "dedup-verdict"), header(one.headers, "dedup-kind")) for one in outputs]
+        return [
+            *content_differences(outputs, messages),
+            *index_differences(came, decider, committed),
+            *statistics_differences(statistics, Counter(kinds)),
+        ]
+
+    async def _settle(self) -> None:
+        """Wait for the last commit's markers in all logs: it is answered before, and a new owner waits for them."""
+        owner = self.broker.transactions(Input(self.group_of(Stage.DECIDE), self.topics.fingerprinted, 0))
+        await owner.start()
+        await owner.close()
+
+    def _oracle(self) -> Oracle:
         settings = load_settings(self.settings)
         chosen = profile_of(settings)
         reading = Reading(
@@ -64,9 +113,7 @@ class Deployment:
             settings.max_article_bytes,
             milliseconds(settings.future_skew),
         )
-        oracle = Oracle(self.topics, reading, rules_of(settings, milliseconds(settings.window)), PARTITIONS)
-        raw = await read_topic(self.broker, self.topics.raw)
-        return differences(raw, await read_outputs(self.broker, self.topics), oracle)
+        return Oracle(self.topics, reading, rules_of(settings, milliseconds(settings.window)), PARTITIONS)
 
 
 @contextlib.asynccontextmanager

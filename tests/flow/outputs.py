@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stream_dedup.core.decider import Decider
@@ -17,6 +18,8 @@ from stream_dedup.kafka.memory import MemoryBroker
 from stream_dedup.kafka.records import clean_headers, decode_handover, evidence, partition_for
 from stream_dedup.kafka.topics import TopicNames
 from stream_dedup.kafka.transport import Headers, Input, Message, Record
+from tests.flow.differences import Difference
+from tests.flow.differences import Kind as Differing
 from tests.flow.workers import DEADLINE
 
 
@@ -74,8 +77,14 @@ class Oracle:
     partitions: int
     """Of the outputs."""
 
-    def expected(self, raw: Sequence[Record], positions: Sequence[str]) -> list[Message]:
-        """The output messages for the raw records at these positions, in this order."""
+    def decided(self, raw: Sequence[Record], positions: Sequence[str], end: int) -> tuple[list[Message], Decider]:
+        """The output messages for the raw records at these positions, in this order, and the state after them.
+
+        Args:
+            raw: all raw records.
+            positions: of the records in the order in which they were decided.
+            end: the decide stage's position after the last one.
+        """
         stage = FingerprintStage(MemoryBroker(), Input("", "", 0), "", self.reading, _wall_clock)
         by_position = {position_of(record): record for record in raw}
         decider = Decider(self.rules, estimated_jaccard)
@@ -85,7 +94,7 @@ class Oracle:
             (fingerprinted,) = stage.process([record]).messages
             handover = decode_handover(Record("", 0, 0, 0, None, None, fingerprinted.headers))
             submission = Submission(handover.position, handover.id, handover.time, handover.content)
-            decision = decider.decide([submission], sequence + 1)
+            decision = decider.decide([submission], end if sequence == len(positions) - 1 else sequence + 1)
             decider.apply(decision.delta)
             (judgement,) = decision.judgements
             messages.append(
@@ -98,36 +107,39 @@ class Oracle:
                     (*clean_headers(fingerprinted.headers), *evidence(judgement, handover)),
                 )
             )
-        return messages
+        return messages, decider
 
     def _topic(self, verdict: Verdict) -> str:
         return dict(zip(Verdict, self.topics.outputs, strict=True))[verdict]
 
 
-def differences(raw: Sequence[Record], outputs: Sequence[Record], oracle: Oracle) -> list[str]:
-    """How the outputs differ from exactly one right record for each raw one; empty when they do not."""
-    positions = [header(record.headers, "dedup-position") for record in outputs]
+def decided_positions(outputs: Sequence[Record]) -> list[str]:
+    """Which raw record each output is of."""
+    return [header(record.headers, "dedup-position") for record in outputs]
+
+
+def count_differences(raw: Sequence[Record], outputs: Sequence[Record]) -> list[Difference]:
+    """How the outputs differ from exactly one record for each raw one, in one order without a gap."""
+    positions = decided_positions(outputs)
     wanted = {position_of(record) for record in raw}
-    found = [f"missing: {position}" for position in sorted(wanted - set(positions))]
-    found += [f"repeated: {position}" for position, times in _counts(positions).items() if times > 1]
-    found += [f"unknown: {position}" for position in sorted(set(positions) - wanted)]
+    found = [Difference(Differing.LOST, f"missing: {position}") for position in sorted(wanted - set(positions))]
+    found += [Difference(Differing.EXTRA, f"repeated: {one}") for one, times in Counter(positions).items() if times > 1]
+    found += [Difference(Differing.EXTRA, f"unknown: {position}") for position in sorted(set(positions) - wanted)]
     sequences = [int(header(record.headers, "dedup-sequence")) for record in outputs]
     if sequences != list(range(len(outputs))):
-        found.append(f"sequences are not 0 to {len(outputs) - 1} without a gap")
-    if found:
-        return found
-    for record, message in zip(outputs, oracle.expected(raw, positions), strict=True):
-        came = Message(record.topic, record.partition, record.timestamp, record.key, record.value, record.headers)
-        if came != message:
-            found.append(f"{header(record.headers, 'dedup-position')}: {_shown(came)} instead of {_shown(message)}")
+        found.append(Difference(Differing.DIFFERENT, f"sequences are not 0 to {len(outputs) - 1} without a gap"))
     return found
 
 
-def _counts(positions: Sequence[str]) -> Mapping[str, int]:
-    counts: dict[str, int] = {}
-    for position in positions:
-        counts[position] = counts.get(position, 0) + 1
-    return counts
+def content_differences(outputs: Sequence[Record], expected: Sequence[Message]) -> list[Difference]:
+    """How the outputs differ from as many messages, in everything that a reader gets."""
+    found = []
+    for record, message in zip(outputs, expected, strict=True):
+        came = Message(record.topic, record.partition, record.timestamp, record.key, record.value, record.headers)
+        if came != message:
+            where = header(record.headers, "dedup-position")
+            found.append(Difference(Differing.DIFFERENT, f"{where}: {_shown(came)} instead of {_shown(message)}"))
+    return found
 
 
 def _shown(message: Message) -> str:

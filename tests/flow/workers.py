@@ -5,10 +5,12 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+RUN = (str(Path(sys.executable).with_name("stream-dedup")), "run")
+"""What people run."""
 DEADLINE = 120.0
 """Seconds that anything here may take; generous, for machines that are slow."""
 
@@ -32,13 +34,12 @@ class Worker:
 
 
 @contextlib.asynccontextmanager
-async def worker(settings: Mapping[str, str], log: Path) -> AsyncIterator[Worker]:
+async def worker(settings: Mapping[str, str], log: Path, program: Sequence[str] = RUN) -> AsyncIterator[Worker]:
     """A worker with these settings (their names as in the environment); killed at the end if it still runs."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("STREAM_DEDUP_")}
     with log.open("ab") as output:
         process = await asyncio.create_subprocess_exec(
-            str(Path(sys.executable).with_name("stream-dedup")),
-            "run",
+            *program,
             env={**environment, **settings},
             stdout=output,
             stderr=output,

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -158,17 +158,22 @@ async def _prepared(
     for value in values:
         await broker.publish(Message("in", 0, 0, None, value))
     copier, watcher = (processor or Copier)(broker), Watcher(len(values))
-    loop = PartitionLoop(
+    return Run(broker, copier, watcher, _loop(broker, OF, copier, watcher, batch_records))
+
+
+def _loop(
+    broker: MemoryBroker, of: Input, copier: Copier, watcher: Watcher | None = None, batch_records: int = 4
+) -> PartitionLoop[Batch]:
+    return PartitionLoop(
         broker,
-        OF,
+        of,
         copier,
-        watcher,
+        watcher or Watcher(0),
         batch_records=batch_records,
         batch_wait=0,
         monotonic=lambda: 0.0,
         random=lambda: 0.0,
     )
-    return Run(broker, copier, watcher, loop)
 
 
 VALUES = [b"%d" % number for number in range(10)]
@@ -220,16 +225,7 @@ async def test_two_owners_never_write_both() -> None:
     """When another takes the id in the middle, the one before is fenced and all records still come out once."""
     run = await _prepared(VALUES)
     other = await _prepared([])
-    other.loop = PartitionLoop(
-        run.broker,
-        OF,
-        Copier(run.broker),
-        other.watcher,
-        batch_records=3,
-        batch_wait=0,
-        monotonic=lambda: 0.0,
-        random=lambda: 0.0,
-    )
+    other.loop = _loop(run.broker, OF, Copier(run.broker), other.watcher, batch_records=3)
     async with run.loop.session() as first:
         assert await first.step(0)
         async with other.loop.session() as second:
@@ -239,6 +235,55 @@ async def test_two_owners_never_write_both() -> None:
             while await second.step(0):
                 pass
     assert run.output == VALUES
+
+
+async def test_owners_of_two_partitions_do_not_fence_each_other() -> None:
+    """Each partition of an input has an id of its own: their loops work side by side in one group."""
+    broker = FaultyBroker()
+    broker.create_topic("in", 2)
+    broker.create_topic("out", 1)
+    for partition, value in ((0, b"first"), (1, b"second")):
+        await broker.publish(Message("in", partition, 0, None, value))
+    first, second = (_loop(broker, Input("group", "in", partition), Copier(broker)) for partition in (0, 1))
+    async with first.session() as one, second.session() as other:
+        assert await one.step(0)
+        assert await other.step(0)
+    assert [record.value for record in broker.log("out", 0).records] == [b"first", b"second"]
+
+
+class _Racing(FaultyBroker):
+    """The owner before tries another batch as soon as the committed offset was read."""
+
+    race: Callable[[], Awaitable[bool]] | None = None
+
+    async def committed(self, group: str, topic: str) -> dict[int, int]:
+        """The offsets, and then the race."""
+        offsets = await super().committed(group, topic)
+        if self.race is not None:
+            race, self.race = self.race, None
+            with pytest.raises(FencedError):
+                await race()
+        return offsets
+
+
+async def test_no_earlier_owner_moves_an_offset_that_was_read() -> None:
+    """The id is taken before the offset is read: what the owner before does in between is refused, not repeated."""
+    broker = _Racing()
+    run = await _prepared(VALUES, broker=broker)
+    async with run.loop.session() as before:
+        assert await before.step(0)
+        broker.race = lambda: before.step(0)
+        await _loop(broker, OF, Copier(broker), run.watcher).run(run.watcher.stop)
+    assert run.output == VALUES
+
+
+async def test_only_what_is_committed_is_counted() -> None:
+    """An observer hears of a batch once it is committed: figures have no part of what was thrown away."""
+    run = await _prepared(VALUES)
+    run.broker.before = [None, _lost, _lost]
+    await run.loop.run(run.watcher.stop)
+    assert sum(run.watcher.batches) == len(VALUES)
+    assert run.watcher.failures == 2
 
 
 async def test_offsets_are_last_record_plus_one() -> None:

@@ -63,6 +63,30 @@ async def test_a_broker_that_names_no_broker_yet_is_tried_again(monkeypatch: pyt
     await transactions.close()
 
 
+class _Stuck:
+    """A producer whose transactions never get further than their beginning."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+
+    async def begin_transaction(self) -> None:
+        """Wait for ever."""
+        self.begun += 1
+        await asyncio.Event().wait()
+
+
+async def test_a_producer_is_not_used_again_after_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that took too long may still be answered, into the next transaction: only a new epoch is safe from it."""
+    producer = _Stuck()
+    transactions = KafkaTransactions(Connection("localhost:1", call_timeout=0), Input("group", "in", 0))
+    monkeypatch.setattr(transactions, "_producer", producer)
+    with pytest.raises(TransactionFailedError, match="did not commit"):
+        await transactions.commit([], 1)
+    with pytest.raises(TransactionFailedError, match="closed after an error"):
+        await transactions.commit([], 1)
+    assert producer.begun == 1
+
+
 class _Failing:
     """A producer whose record batches all fail, and which takes only so many of them."""
 
@@ -100,7 +124,7 @@ async def test_no_delivery_fails_unseen(taken: int, told: type[Exception]) -> No
     producer = _Failing(taken)
     messages = [Message("out", 0, 0, None, bytes(PRODUCE_BATCH_BYTES // 2 + 1)) for _ in range(4)]
     with pytest.raises(told):
-        await _send_partition(producer, "out", 0, messages)
+        await _send_partition(producer, "out", 0, messages, lambda _point: None)
     await asyncio.wait(producer.deliveries)
     assert len(producer.deliveries) == min(taken, 4)
     producer.deliveries.clear()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 import pytest_asyncio
+from aiokafka import AIOKafkaProducer
 from aiokafka.admin import NewTopic
 
 from stream_dedup.errors import FencedError, LogRefusedError, RecordTooLargeError, TopicMissingError
@@ -150,6 +151,23 @@ async def test_a_refused_message_takes_the_whole_commit_with_it(bench: Bench) ->
     await again.close()
     assert [record.value for record in await _all(bench, 0)] == [b"after"]
     assert await _all(bench, 1) == []
+
+
+async def test_nothing_is_visible_of_a_transaction_that_is_open(broker: str) -> None:
+    """The log ends before it: whoever reads up to the end neither waits for it nor takes any of it."""
+    topic = f"open-{uuid.uuid4().hex[:8]}"
+    async with (
+        connect(Connection(broker)) as kafka,
+        AIOKafkaProducer(bootstrap_servers=broker, transactional_id=topic) as producer,
+    ):
+        await kafka.admin.create_topics([NewTopic(topic, 1, 1)])
+        await producer.begin_transaction()
+        await producer.send_and_wait(topic, b"open", partition=0)
+        assert await kafka.bounds(topic, 0) == Bounds(0, 0)
+        source = await kafka.source(topic, 0, 0)
+        assert await source.fetch(1, 0.5) == []
+        await source.close()
+        await producer.abort_transaction()
 
 
 async def test_a_new_owner_fences_the_one_before(bench: Bench) -> None:
