@@ -108,14 +108,15 @@ class DecideStage:
     @property
     def decider(self) -> Decider:
         """The state of deciding."""
-        if self._decider is None:
-            self._decider = self._new(0)
-        return self._decider
+        return self._new(0) if self._decider is None else self._decider
 
     def _new(self, position: int) -> Decider:
+        # The state from here on, also where a restore breaks off: what it has applied must not be applied again.
         self._trimmer = Trimmer()
         self._outlived = None
-        return Decider(self._rules, self._similarity, position)
+        self._followed = 0
+        self._decider = Decider(self._rules, self._similarity, position)
+        return self._decider
 
     async def open(self, committed: int | None) -> int:
         """Restore the index up to the changelog's end; the offset to read from."""
@@ -159,9 +160,10 @@ class DecideStage:
 
     def _follow(self, offset: int, record: ChangelogRecord) -> None:
         self._trimmer.follow(record.delta)
+        self._followed = offset + 1
         self._routes = record.routes
         if self._trimmer.unmarked >= MARK_EVERY:
-            self._trimmer.mark(offset + 1)
+            self._trimmer.mark(self._followed)
 
     def _progressed(self) -> None:
         self._observer.progressed(self.stage, self._of.partition)

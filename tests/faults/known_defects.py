@@ -114,6 +114,11 @@ DEFECTS = (
         ("kafka/test_stages.py::test_a_broken_chain_is_refused",),
     ),
     Defect(
+        "a restore that breaks off forgets what it has applied",
+        (Change("kafka/decide_stage.py", "        self._followed = offset + 1\n", ""),),
+        ("kafka/test_stages.py::test_a_restore_that_breaks_off_goes_on_from_there",),
+    ),
+    Defect(
         "restore from a read_uncommitted end",
         (
             Change(

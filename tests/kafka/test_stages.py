@@ -1,7 +1,7 @@
 """Both stages together, without a broker: every kind, every rule of time, every header."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from structlog.testing import capture_logs
@@ -11,9 +11,9 @@ from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.errors import BrokerRefusedError, LogRefusedError, TransactionFailedError
 from stream_dedup.kafka.decide_stage import DecidedBatch
 from stream_dedup.kafka.fingerprint_stage import FingerprintStage, Reading
-from stream_dedup.kafka.memory import MemoryBroker
+from stream_dedup.kafka.memory import MemoryBroker, MemorySource
 from stream_dedup.kafka.records import size_of
-from stream_dedup.kafka.transport import Input, Message
+from stream_dedup.kafka.transport import Input, Message, Record
 from stream_dedup.kafka.trimming import Trimmer
 from stream_dedup.testing import CHANGELOG, FINGERPRINTED, HOUR, OUTPUTS, RAW, STATISTICS, Output, StreamDriver, Trial
 
@@ -440,6 +440,52 @@ def test_an_owner_that_slept_knows_what_it_has_not_applied(driver: StreamDriver)
     driver.advance(60_000)
     asyncio.run(slept.tidy())
     asyncio.run(slept.open(driver.decide_stage.decider.position))
+    assert slept.decider.digest() == driver.decide_stage.decider.digest()
+
+
+class _Breaking(MemorySource):
+    """Gives something once, and then its connection breaks."""
+
+    given = False
+
+    async def fetch(self, max_records: int, wait: float) -> Sequence[Record]:
+        """The next records, the first time."""
+        if self.given:
+            raise TransactionFailedError("the connection broke")
+        self.given = True
+        return await super().fetch(max_records, wait)
+
+
+@pytest.mark.usefixtures("_marks_everywhere")
+@pytest.mark.parametrize(
+    ("rounds", "hours", "trimmed"),
+    [
+        pytest.param(3, 1, False, id="the standby goes on"),
+        pytest.param(9, 24, True, id="its next records are trimmed"),
+    ],
+)
+def test_a_restore_that_breaks_off_goes_on_from_there(
+    driver: StreamDriver, monkeypatch: pytest.MonkeyPatch, *, rounds: int, hours: int, trimmed: bool
+) -> None:
+    """However often: what is applied already is not applied again, and not taken for a broken chain."""
+
+    async def breaking(topic: str, partition: int, offset: int) -> MemorySource:
+        return _Breaking(driver.broker, topic, partition, offset)
+
+    slept = driver.decide_stage
+    driver.restart()
+    for _ in range(rounds):
+        driver.advance(hours * HOUR)
+        _fill(driver, driver.now)
+    assert (driver.broker.log(CHANGELOG, 0).start > 0) == trimmed
+    committed = driver.decide_stage.decider.position
+    monkeypatch.setattr("stream_dedup.kafka.restore.SLICE", 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(driver.broker, "source", breaking)
+        for _ in range(2):
+            with pytest.raises(TransactionFailedError):
+                asyncio.run(slept.open(committed))
+    asyncio.run(slept.open(committed))
     assert slept.decider.digest() == driver.decide_stage.decider.digest()
 
 
