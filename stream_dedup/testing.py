@@ -120,6 +120,9 @@ class _StopWhenIdle:
     def assigned(self, stage: Stage, partitions: Collection[int]) -> None:
         """Not needed."""
 
+    def revoked(self, stage: Stage) -> None:
+        """Not needed."""
+
     def committed(self, batch: CommittedBatch) -> None:
         """Not needed."""
 

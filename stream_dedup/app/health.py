@@ -31,11 +31,23 @@ class Health:
         self._clock = clock
         self._stalled_after = stalled_after
         self._loops: dict[Stage, dict[int, _Loop]] = {}
+        self._outside = dict.fromkeys(Stage, clock())
+        self._idle: dict[tuple[Stage, int], float] = {}
 
     def assigned(self, stage: Stage, partitions: Collection[int]) -> None:
-        """These partitions, and no others, are owned from now on."""
+        """These partitions, and no others, are owned from now on. A rebalance is no progress."""
+        self.revoked(stage)
         now = self._clock()
-        self._loops[stage] = {partition: _Loop(now) for partition in sorted(partitions)}
+        self._loops[stage] = {
+            partition: _Loop(now - self._idle.pop((stage, partition), 0.0)) for partition in sorted(partitions)
+        }
+
+    def revoked(self, stage: Stage) -> None:
+        """No partition is owned any more; how long each had done nothing is remembered."""
+        if stage in self._loops:
+            now = self._outside[stage] = self._clock()
+            for partition, loop in self._loops.pop(stage).items():
+                self._idle[stage, partition] = now - loop.progress
 
     def restored(self, stage: Stage, partition: int) -> None:
         """The partition's state is complete."""
@@ -69,9 +81,14 @@ class Health:
         }
 
     def stalled(self) -> list[str]:
-        """A sentence for each loop that makes no progress."""
+        """A sentence for each loop that makes no progress, and each stage that the group tells nothing."""
         now = self._clock()
+        outside = {stage: now - since for stage, since in self._outside.items() if stage not in self._loops}
         return [
+            f"{stage}: no member of its group for {age:.0f} s"
+            for stage, age in outside.items()
+            if age > self._stalled_after
+        ] + [
             f"{stage} {partition}: no progress for {now - loop.progress:.0f} s, {loop.lag} records wait"
             for stage, loops in self._loops.items()
             for partition, loop in loops.items()

@@ -49,6 +49,10 @@ class Metrics:
         self._lags[stage] = dict.fromkeys(partitions, 0)
         self._show_lag(stage)
 
+    def revoked(self, stage: Stage) -> None:
+        """Nothing is owned, nothing lags."""
+        self.assigned(stage, ())
+
     def restored(self, stage: Stage, partition: int) -> None:
         """Has no metric."""
 

@@ -16,6 +16,11 @@ class Observers:
         for observer in self._observers:
             observer.assigned(stage, partitions)
 
+    def revoked(self, stage: Stage) -> None:
+        """Pass on."""
+        for observer in self._observers:
+            observer.revoked(stage)
+
     def restored(self, stage: Stage, partition: int) -> None:
         """Pass on."""
         for observer in self._observers:

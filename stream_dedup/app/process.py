@@ -3,6 +3,7 @@
 import asyncio
 import multiprocessing
 import multiprocessing.process
+import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
@@ -16,6 +17,8 @@ from stream_dedup.errors import StreamDedupError
 EXIT_INTERRUPTED = 130
 """128 + SIGINT, as shells have it."""
 EXIT_UNEXPECTED = 1
+AT_ONCE = 0.5
+"""Seconds after a second signal for what does not wait for anybody, such as deleting files; then the process ends."""
 LONGEST_ERROR = 1000
 """Characters of an error's line."""
 
@@ -24,6 +27,10 @@ log = structlog.get_logger(__name__)
 
 def run_main(main: Coroutine[None, None, None]) -> None:
     """Run to the end; SIGTERM cancels as Ctrl-C does, but counts as a proper end. The first of them decides.
+
+    A second one ends the process at once, with 128 + its number: nobody is waited for any more. A child process leaves
+    that to its parent, which kills it: the signals that it sees may be one, sent to all processes of a group or service
+    and passed on by the parent.
 
     Raises:
         KeyboardInterrupt: Ctrl-C, after everything was closed.
@@ -36,18 +43,20 @@ async def _until_told(main: Coroutine[None, None, None]) -> signal.Signals | Non
     """The signal that ended it; None where it ended by itself."""
     task = asyncio.create_task(main)
     told: list[signal.Signals] = []
+    loop = asyncio.get_running_loop()
+    parent = multiprocessing.process.parent_process()
 
     def end(by: signal.Signals) -> None:
-        # Only the first signal cancels: another cancellation would break off what is closing already. asyncio's own
-        # handler would raise KeyboardInterrupt at the second Ctrl-C wherever the process is, in a clean-up too.
-        if not told:
-            told.append(by)
+        # asyncio's own handler would raise KeyboardInterrupt at the second Ctrl-C wherever the process is, in a
+        # clean-up too. Another cancellation breaks off what is waited for, and what is left is cleaned up.
+        told.append(by)
+        if len(told) == 1 or parent is None:
             task.cancel()
+        if len(told) == 2 and parent is None:  # noqa: PLR2004 - the second one
+            loop.call_later(AT_ONCE, _end_at_once, by)
 
-    loop = asyncio.get_running_loop()
     for each in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(each, end, each)
-    parent = multiprocessing.process.parent_process()
     if parent is not None:
         # The sentinel becomes readable when the parent is gone, however it ended.
         loop.add_reader(parent.sentinel, _once(loop, parent.sentinel, lambda: end(signal.SIGTERM)))
@@ -55,6 +64,12 @@ async def _until_told(main: Coroutine[None, None, None]) -> signal.Signals | Non
     if not (told and task.cancelled()):
         task.result()
     return told[0] if told else None
+
+
+def _end_at_once(by: signal.Signals) -> NoReturn:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(128 + by)
 
 
 def _once(loop: asyncio.AbstractEventLoop, descriptor: int, call: Callable[[], None]) -> Callable[[], None]:

@@ -24,31 +24,36 @@ class Child:
     arguments: tuple[object, ...]
 
 
-class _EndedError(Exception):
-    """A child ended by itself."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
-
-
 async def supervise(children: Sequence[Child]) -> int:
     """Keep the children running until one ends by itself or we are cancelled, then stop them all.
 
     A child that was killed by a signal (out of memory, say) is started again. One that ends by itself has said why on
-    stderr, and would end again. Returns its exit code.
+    stderr, and would end again. Returns its exit code. Cancelled a second time, the children are killed.
     """
-    code = 0
+    keepers = [asyncio.create_task(_keep_running(child)) for child in children]
     try:
-        async with asyncio.TaskGroup() as group:
-            for child in children:
-                group.create_task(_keep_running(child))
-    except* _EndedError as ended:
-        code = max(error.code for error in ended.exceptions if isinstance(error, _EndedError))
-    return code
+        ended, _ = await asyncio.wait(keepers, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await _cancel(keepers)
+    return max(keeper.result() for keeper in ended)
 
 
-async def _keep_running(child: Child) -> None:
+async def _cancel(tasks: "Sequence[asyncio.Task[int]]") -> None:
+    """Cancel and wait; a cancellation meanwhile is passed on, and raised at the end."""
+    cancelled: asyncio.CancelledError | None = None
+    while pending := [task for task in tasks if not task.done()]:
+        for task in pending:
+            task.cancel()
+        try:
+            await asyncio.wait(pending)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+
+
+async def _keep_running(child: Child) -> int:
+    """The exit code that it ends with by itself."""
     context = multiprocessing.get_context("spawn")
     while True:
         process = context.Process(target=child.target, args=child.arguments)
@@ -58,7 +63,7 @@ async def _keep_running(child: Child) -> None:
         finally:
             await _stop(process)
         if code >= 0:
-            raise _EndedError(code)
+            return code
         log.warning("a worker was killed and is started again", signal=-code)
         await asyncio.sleep(RESTART_PAUSE)
 

@@ -40,7 +40,11 @@ class Observer(Protocol):
     """Listens to the stages. Times are taken by the observer when it is called."""
 
     def assigned(self, stage: Stage, partitions: Collection[int]) -> None:
-        """These are all the partitions owned from now on, none of them restored yet; none at all after a revocation."""
+        """The group has told: these are all the partitions owned from now on, none of them restored yet."""
+        ...
+
+    def revoked(self, stage: Stage) -> None:
+        """No partition is owned any more, and what the group will give is not known yet."""
         ...
 
     def restored(self, stage: Stage, partition: int) -> None:

@@ -114,7 +114,7 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
             await asyncio.gather(stopped, present, return_exceptions=True)
             await self._end_loops()
             await close_quietly(member.stop())
-            self._observer.assigned(self._stage, ())
+            self._observer.revoked(self._stage)
 
     async def _be_present(self, member: AIOKafkaConsumer) -> None:
         await member.start()
@@ -154,7 +154,7 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         """End the loops before anybody else can own their partitions."""
         if revoked:
             await self._end_loops()
-            self._observer.assigned(self._stage, ())
+            self._observer.revoked(self._stage)
 
     async def _end_loops(self) -> None:
         """End all loops; a revocation and a stop may both be here, and each goes on when they have ended."""

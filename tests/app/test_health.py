@@ -28,6 +28,7 @@ def test_healthy_as_long_as_every_loop_does_something() -> None:
     """A loop is stalled when it only failed for longer than the limit; another's work is no excuse."""
     clock = Clock()
     health = Health(clock, stalled_after=60)
+    health.assigned(Stage.DECIDE, [])
     health.assigned(Stage.FINGERPRINT, [0, 1])
     health.lag(Stage.FINGERPRINT, 1, 7)
     for _ in range(7):
@@ -52,11 +53,52 @@ def test_ready_when_all_that_is_owned_is_restored() -> None:
     assert health.waiting() == []
     health.assigned(Stage.DECIDE, [0])
     assert health.waiting() == ["decide 0: restoring"]
+    health.revoked(Stage.DECIDE)
+    assert health.waiting() == ["decide: no partitions assigned yet"]
+
+
+def test_a_rebalance_is_no_progress() -> None:
+    """Given and taken again and again without a batch, a partition is stalled; another owner's time is not counted."""
+    clock = Clock()
+    health = Health(clock, stalled_after=60)
+    health.assigned(Stage.FINGERPRINT, [])
+    for seconds_owned in (20, 20, 19):
+        clock.now += 1000
+        health.assigned(Stage.DECIDE, [0])
+        clock.now += seconds_owned
+        assert health.stalled() == []
+        health.revoked(Stage.DECIDE)
+    health.assigned(Stage.DECIDE, [0])
+    clock.now += 2
+    assert health.stalled() == ["decide 0: no progress for 61 s, 0 records wait"]
+    health.progressed(Stage.DECIDE, 0)
+    health.revoked(Stage.DECIDE)
+    health.assigned(Stage.DECIDE, [0])
+    clock.now += 60
+    assert health.stalled() == []
+
+
+def test_a_worker_that_its_groups_tell_nothing_is_not_healthy() -> None:
+    """Whether it never joined or was put out: owning nothing is healthy only when the group has said so."""
+    clock = Clock()
+    health = Health(clock, stalled_after=60)
+    clock.now += 61
+    assert health.stalled() == [f"{stage}: no member of its group for 61 s" for stage in Stage]
+    for stage in Stage:
+        health.assigned(stage, [])
+    clock.now += 1000
+    assert health.stalled() == []
+    health.revoked(Stage.DECIDE)
+    clock.now += 60
+    assert health.stalled() == []
+    clock.now += 1
+    assert health.stalled() == ["decide: no member of its group for 61 s"]
 
 
 def test_a_report_that_comes_late_counts_for_nothing() -> None:
     """What a loop says of a partition that was just taken away changes nothing."""
     health = Health(Clock())
+    health.assigned(Stage.FINGERPRINT, [])
     health.assigned(Stage.DECIDE, [0])
     health.assigned(Stage.DECIDE, [])
     health.restored(Stage.DECIDE, 0)

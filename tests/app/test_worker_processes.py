@@ -1,6 +1,7 @@
 """Worker processes: started again, ended together, never left behind."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -45,6 +46,40 @@ def close_when_told(folder: str) -> None:
         finally:
             closing.touch()
             await until(Path(folder, "released").exists)
+            ended.touch()
+
+    end_child(lambda: run_main(main()))
+
+
+def wait_for_ever_when_told(folder: str) -> None:
+    """A child's life: as above, but what it closes is never answered, whoever cancels it."""
+    started, closing = (Path(folder, f"{os.getpid()}.{what}") for what in ("started", "closing"))
+
+    async def main() -> None:
+        asyncio.get_running_loop().call_soon(started.touch)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            while True:
+                closing.touch()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.Event().wait()
+
+    end_child(lambda: run_main(main()))
+
+
+def close_though_told_again(folder: str) -> None:
+    """A child's life: as the first, but while it closes it gets SIGTERM once more."""
+    started, ended = (Path(folder, f"{os.getpid()}.{what}") for what in ("started", "ended"))
+
+    async def main() -> None:
+        asyncio.get_running_loop().call_soon(started.touch)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+            for _ in range(10):  # turns of the loop, in which the signal's handler is called
+                await asyncio.sleep(0)
             ended.touch()
 
     end_child(lambda: run_main(main()))
@@ -130,25 +165,46 @@ def test_signals_end_a_process_in_order(tmp_path: Path, sent: signal.Signals, co
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "code"),
+    ("first", "second"),
     [
-        (signal.SIGTERM, signal.SIGTERM, 0),
-        (signal.SIGTERM, signal.SIGINT, 0),
-        (signal.SIGINT, signal.SIGINT, 130),  # impatience
-        (signal.SIGINT, signal.SIGTERM, 130),  # Ctrl-C reaches a child from the terminal, and its parent ends it
+        (signal.SIGTERM, signal.SIGTERM),
+        (signal.SIGTERM, signal.SIGINT),
+        (signal.SIGINT, signal.SIGINT),
+        (signal.SIGINT, signal.SIGTERM),
     ],
 )
-def test_a_second_signal_breaks_nothing_off(
-    tmp_path: Path, first: signal.Signals, second: signal.Signals, code: int
-) -> None:
-    """What is being closed is closed to its end, and the first signal decides the exit code."""
-    process = _child(tmp_path, close_when_told)
+def test_a_second_signal_ends_a_process_at_once(tmp_path: Path, first: signal.Signals, second: signal.Signals) -> None:
+    """What waits for somebody is not waited for any more; the code says that it was broken off, and by what."""
+    process = _child(tmp_path, wait_for_ever_when_told)
     process.send_signal(first)
     _wait_for(lambda: bool(pids(tmp_path, "closing")))
     process.send_signal(second)
-    (tmp_path / "released").touch()
-    assert process.wait(PATIENCE) == code
-    assert pids(tmp_path, "ended") == {process.pid}
+    assert process.wait(PATIENCE) == 128 + second
+    assert not pids(tmp_path, "ended")
+
+
+@pytest.mark.parametrize("first", [signal.SIGTERM, signal.SIGINT])
+async def test_a_child_leaves_impatience_to_its_parent(tmp_path: Path, first: signal.Signals) -> None:
+    """A service manager and the parent each send SIGTERM to a child: that is one wish, and it still closes in order."""
+    supervising = asyncio.create_task(supervise([Child(close_though_told_again, (str(tmp_path),))]))
+    await until(lambda: bool(pids(tmp_path, "started")))
+    (child,) = pids(tmp_path, "started")
+    os.kill(child, first)
+    assert await supervising == (0 if first is signal.SIGTERM else 130)
+    assert pids(tmp_path, "ended") == {child}
+
+
+async def test_an_impatient_parent_kills_its_children(tmp_path: Path) -> None:
+    """Cancelled a second time, a parent does not wait for what its children still close, and leaves none behind."""
+    supervising = asyncio.create_task(supervise([Child(close_when_told, (str(tmp_path),))] * 2))
+    await until(lambda: len(pids(tmp_path, "started")) == 2)
+    supervising.cancel()
+    await until(lambda: len(pids(tmp_path, "closing")) == 2)
+    supervising.cancel()
+    await asyncio.wait({supervising})
+    assert supervising.cancelled()
+    assert not any(lives(pid) for pid in pids(tmp_path, "started"))
+    assert not pids(tmp_path, "ended")
 
 
 def _child(folder: Path, life: Callable[[str], None]) -> "subprocess.Popen[bytes]":

@@ -114,6 +114,9 @@ class Watcher:
     def assigned(self, stage: Stage, partitions: Collection[int]) -> None:
         """Not watched."""
 
+    def revoked(self, stage: Stage) -> None:
+        """Not watched."""
+
     def restored(self, stage: Stage, partition: int) -> None:
         """Not watched."""
 
