@@ -1,11 +1,8 @@
 """Brokers that die, hang and are restarted under load: `python -m tests.faults.brokers --seeds 1 2 3`."""
 
-import argparse
 import asyncio
 import contextlib
-import logging
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -14,12 +11,13 @@ from typing import TypeAlias
 
 from stream_dedup.kafka.transport import Input
 from tests.faults.cluster import Cluster, cluster
+from tests.faults.command import Options, judged, options
 from tests.flow.articles import flow
 from tests.flow.deployment import PARTITIONS, Deployment, deployment
 
-SETTINGS: Mapping[str, str] = {"batch_records": "20", "call_timeout": "5s", "session_timeout": "6s"}
-"""Of the workers: small batches, so that a fault meets many transactions; short limits, so that it is soon over."""
 HOUR_MS = 3_600_000
+ARTICLES = 2000
+"""For each fault, from the command line."""
 
 Find: TypeAlias = Callable[[Cluster, Deployment], Awaitable[int]]
 """The node with some task, as of now."""
@@ -94,7 +92,10 @@ async def endure(brokers: Cluster, logs: Path, faults: Mapping[str, Fault], *, s
     What is published during a fault is decided before the cluster is whole again. Differences from the oracle are
     looked for at the end, over all articles.
     """
-    async with deployment(brokers.bootstrap_servers, logs, replication=3, **SETTINGS) as ready:
+    # Small batches, so that a fault meets many transactions; short limits, so that it is soon over.
+    async with deployment(
+        brokers.bootstrap_servers, logs, replication=3, batch_records="20", call_timeout="5s", session_timeout="6s"
+    ) as ready:
         async with ready.worker("first") as first, ready.worker("second") as second:
             start = time.time_ns() // 1_000_000 - HOUR_MS
             published = 0
@@ -110,32 +111,16 @@ async def endure(brokers: Cluster, logs: Path, faults: Mapping[str, Fault], *, s
         return await ready.differences()
 
 
-async def _all(seeds: list[int], articles: int, logs: Path) -> int:
+async def _all(chosen: Options) -> int:
     """Each fault by itself with each seed; how many ended badly."""
-    bad = 0
+    good = []
     async with cluster(3) as brokers:
-        for seed in seeds:
+        for seed in chosen.seeds:
             for name, fault in FAULTS.items():
-                begun = time.monotonic()
-                found = await endure(brokers, logs, {name: fault}, seed=seed, articles=articles)
-                bad += bool(found)
-                print(f"{'BAD' if found else 'ok '} {time.monotonic() - begun:5.0f} s  seed {seed}: {name}", flush=True)
-                for line in found[:5]:
-                    print(f"    {line}", flush=True)
-    return bad
-
-
-def main() -> int:
-    """Run from the command line; the exit code is 1 where anything went wrong."""
-    parser = argparse.ArgumentParser(description="Kill, hang and restart brokers under load.")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
-    parser.add_argument("--articles", type=int, default=2000, help="for each fault")
-    parser.add_argument("--logs", type=Path, default=Path(tempfile.gettempdir()) / "stream-dedup-brokers")
-    chosen = parser.parse_args()
-    logging.disable()  # what aiokafka says of nodes that are down
-    chosen.logs.mkdir(parents=True, exist_ok=True)
-    return min(1, asyncio.run(_all(chosen.seeds, chosen.articles, chosen.logs)))
+                outcome = endure(brokers, chosen.logs, {name: fault}, seed=seed, articles=ARTICLES)
+                good.append(await judged(f"seed {seed}: {name}", outcome))
+    return good.count(False)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(asyncio.run(_all(options("Kill, hang and restart brokers under load.", "brokers"))) > 0)
