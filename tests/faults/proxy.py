@@ -49,7 +49,7 @@ class Fate(Enum):
     SILENT = "the broker has handled the request, and nothing comes any more"
     LATE_ANSWER = "its answer, and all after it, waits until it is released"
     LATE_REQUEST = "the connection ends, and the request reaches the broker when it is released"
-    LOST = "neither the request nor anything after it reaches the broker"
+    HELD = "the request and all after it wait until they are released, as where a network is split and heals"
 
 
 @dataclass(slots=True)
@@ -179,9 +179,8 @@ class _Connection:
             frame = await _frame(self._client)
             api, _version, correlation = REQUEST.unpack_from(frame, LENGTH.size)
             rule = self._proxy.rule_for(api)
-            if rule is not None and rule.fate is Fate.LOST:
-                await self._client.read(-1)  # nobody takes it; until the client gives up
-                return
+            if rule is not None and rule.fate is Fate.HELD:
+                await rule.released.wait()
             self._waiting[correlation] = api, rule
             if rule is not None and rule.fate is Fate.LATE_REQUEST:
                 self._to_client.transport.abort()

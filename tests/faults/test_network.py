@@ -1,8 +1,11 @@
 """Connections that are cut, fall silent or bring things late: nothing is lost, repeated or held up by it."""
 
 import asyncio
+import contextlib
+import re
+import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,13 +17,20 @@ from stream_dedup.kafka.client import KafkaBroker, connect
 from stream_dedup.kafka.connection import Connection
 from stream_dedup.kafka.topics import wait_until_known
 from stream_dedup.kafka.transport import Input, Message, Transactions
-from tests.faults.lost_answers import QUICK, endure
+from tests.faults.lost_answers import GROUP_APIS, HOUR_MS, PORTION, QUICK, endure
 from tests.faults.network import Network, network
 from tests.faults.proxy import Api, Fate
+from tests.flow.articles import Article, flow
+from tests.flow.deployment import PARTITIONS, Deployment, deployment
 from tests.flow.outputs import read_topic
-from tests.flow.workers import DEADLINE
+from tests.flow.workers import DEADLINE, Worker
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+FENCINGS = PARTITIONS + 1
+"""At most, while one worker takes over from another: one for each loop."""
+POLL = 0.1
+"""Seconds between two looks."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -66,6 +76,35 @@ async def test_a_late_request_of_an_earlier_transaction_changes_nothing(between:
         await transactions.close()
 
 
+async def test_a_member_cut_off_from_its_group_alone(between: Network, tmp_path: Path) -> None:
+    """Its partitions go to another, who fences it once; the two do not take the ids from each other again and again."""
+    limits = {"call_timeout": "5s", "session_timeout": "6s"}
+    async with deployment(between.direct, tmp_path, batch_records="20") as ready:
+        async with contextlib.AsyncExitStack() as running:
+            cut_off = ready.worker("cut off", bootstrap_servers=between.proxied, **limits)
+            one = await running.enter_async_context(cut_off)
+            await _assigned(ready, one, raw=PARTITIONS)
+            other = await running.enter_async_context(ready.worker("other", **limits))
+            await _assigned(ready, other, raw=PARTITIONS // 2)
+            await ready.publish(_portion(1))
+            await ready.decided(PORTION)
+            cut = between.proxy.rule(GROUP_APIS, Fate.HELD, times=None)
+            await ready.publish(_portion(2))
+            await ready.decided(PORTION * 2)
+            await _assigned(ready, other, raw=PARTITIONS)
+            await ready.publish(_portion(3))
+            await ready.decided(PORTION * 3)
+            between.proxy.lift()
+            await ready.publish(_portion(4))
+            await ready.decided(PORTION * 4)
+            assert one.process.returncode is None
+            assert other.process.returncode is None
+        assert cut.befallen
+        fenced = sum(worker.log.read_text().count("another owner has taken") for worker in (one, other))
+        assert fenced <= FENCINGS, fenced
+        assert await ready.differences() == []
+
+
 @pytest.mark.parametrize("silent", [Api.LIST_OFFSETS, Api.DELETE_RECORDS, Api.METADATA], ids=lambda api: api.name)
 async def test_a_connection_that_has_fallen_silent_is_given_up(between: Network, silent: Api) -> None:
     """A call whose caller waits no longer leaves nothing behind that the next call would wait on."""
@@ -86,6 +125,20 @@ async def test_a_connection_that_has_fallen_silent_is_given_up(between: Network,
         await asyncio.wait({calling})
         async with asyncio.timeout(broker.connection.call_timeout / 2 - 1):
             await call()
+
+
+async def _assigned(ready: Deployment, worker: Worker, *, raw: int) -> None:
+    """Wait until a worker has been given so many raw partitions, and the one of the decide stage with all of them."""
+    some = rf'"topic": "{ready.topics.raw}", "partitions": \[\d(, \d){{{raw - 1}}}\]'
+    one = rf'"topic": "{ready.topics.fingerprinted}", "partitions": \[0\]' if raw == PARTITIONS else ""
+    async with asyncio.timeout(DEADLINE):
+        while not all(re.search(wanted, worker.log.read_text()) for wanted in (some, one)):  # noqa: ASYNC110 - a file
+            await asyncio.sleep(POLL)
+
+
+def _portion(seed: int) -> Sequence[Article]:
+    """Articles of the last hour."""
+    return flow(PORTION, seed=seed, partitions=PARTITIONS, start=time.time_ns() // 1_000_000 - HOUR_MS)
 
 
 async def _commit(transactions: Transactions, message: Message, next_offset: int) -> None:
