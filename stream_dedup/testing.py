@@ -18,8 +18,8 @@ from typing import Self, TypeAlias
 import msgspec
 
 from stream_dedup.core.article import Fields
-from stream_dedup.core.decider import Decider, Rules
 from stream_dedup.core.minhash import estimated_jaccard
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.scheme import Profile, profile
 from stream_dedup.core.verdict import VERDICT_OF, Kind, Verdict
 from stream_dedup.kafka.decide_stage import DecideStage, Outputs
@@ -182,8 +182,9 @@ class StreamDriver:
             self.broker,
             of,
             Outputs(routes, CHANGELOG, STATISTICS),
-            lambda position: Decider(trial.rules(), estimated_jaccard, position),
-            self._idle,
+            rules=trial.rules(),
+            similarity=estimated_jaccard,
+            observer=self._idle,
             wall_clock=self._wall_clock,
             monotonic=lambda: self.now / 1000,
         )
@@ -250,6 +251,7 @@ class StreamDriver:
             self._idle.arm(stop)
             await loop.run(stop)
 
-    def restart(self) -> None:
-        """Go on with new stages, as after a crash: the index comes back from the changelog."""
+    def restart(self, trial: Trial | None = None) -> None:
+        """Go on with new stages, as after a crash, or with other settings: the index comes back from the changelog."""
+        self.trial = trial or self.trial
         self._loops = self._new_loops()

@@ -14,8 +14,9 @@ from stream_dedup.app.settings import Settings
 from stream_dedup.app.stages import rules_of
 from stream_dedup.app.verdict_line import VerdictLine, line_of_judgement
 from stream_dedup.core.article import Article, Fields, parse_article
-from stream_dedup.core.decider import Decider, Rules
+from stream_dedup.core.decider import Decider
 from stream_dedup.core.minhash import estimated_jaccard
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.scheme import Scheme, check_recipe, profile
 from stream_dedup.core.sketch import SetAside, Sketch, Submission
 from stream_dedup.core.verdict import Kind, Original

@@ -16,7 +16,7 @@ from stream_dedup.app.stages import rules_of
 from stream_dedup.app.verdict_line import VerdictLine
 from stream_dedup.core.article import Article, parse_article
 from stream_dedup.core.comparison import TextComparison, compare_texts
-from stream_dedup.core.decider import Rules
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.scheme import profile
 from stream_dedup.core.sentences import SentenceChanges, compare_sentences
 from stream_dedup.core.verdict import Kind

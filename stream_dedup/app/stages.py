@@ -8,8 +8,8 @@ from typing import TypeVar
 from stream_dedup.app.connections import connection_of, fields_of
 from stream_dedup.app.setting_types import milliseconds
 from stream_dedup.app.settings import Settings
-from stream_dedup.core.decider import Decider, Rules
 from stream_dedup.core.minhash import estimated_jaccard
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.scheme import Profile, check_recipe, profile
 from stream_dedup.core.verdict import Kind
 from stream_dedup.kafka.client import KafkaBroker
@@ -82,14 +82,14 @@ def _decide(settings: Settings, broker: KafkaBroker, observer: Observer) -> Stag
         statistics=settings.statistics_topic,
     )
     of = Input(group, settings.fingerprinted_topic, 0)
-    rules = rules_of(settings, milliseconds(settings.window))
     # One for the worker's life: its index goes on as a standby when another worker takes the partition over.
     stage = DecideStage(
         broker,
         of,
         outputs,
-        lambda position: Decider(rules, estimated_jaccard, position),
-        observer,
+        rules=rules_of(settings, milliseconds(settings.window)),
+        similarity=estimated_jaccard,
+        observer=observer,
         wall_clock=_wall_clock,
         monotonic=time.monotonic,
     )

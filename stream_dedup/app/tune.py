@@ -17,8 +17,8 @@ from stream_dedup.app.spool import Spool
 from stream_dedup.app.stages import rules_of
 from stream_dedup.app.texts import Texts
 from stream_dedup.core.block_table import MAX_RADIUS
-from stream_dedup.core.decider import Rules
 from stream_dedup.core.jaccard import jaccard, shingles
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.scoring import OTHER, SAME
 from stream_dedup.core.simhash import HashMemory, xxh3
 from stream_dedup.core.verdict import Kind, Verdict

@@ -6,61 +6,22 @@ from dataclasses import dataclass
 import numpy as np
 import xxhash
 
-from stream_dedup.core.block_table import MAX_RADIUS
 from stream_dedup.core.candidates import Criterion, Similarity, find_candidates
 from stream_dedup.core.delta import Delta, Entries, entries_of, joined
 from stream_dedup.core.eviction import Occupancy, census, roomy
 from stream_dedup.core.index import Index
 from stream_dedup.core.judging import Comparison, Judge
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.sketch import SetAside, Sketch, Submission
 from stream_dedup.core.verdict import Judgement, Kind
 from stream_dedup.core.veto import no_veto, replaced_facts
 from stream_dedup.core.window import EventClock
-from stream_dedup.errors import DeltaRefusedError, SettingsError
+from stream_dedup.errors import DeltaRefusedError
 
 CLOCKLESS = frozenset({Kind.TOMBSTONE, Kind.UNREADABLE})
 """What has no event time of its own and does not move the clock."""
 KEPT = frozenset({Kind.NEW})
 KEPT_WITH_REVISIONS = KEPT | {Kind.REVISION}
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The settings that verdicts depend on.
-
-    Raises:
-        SettingsError: a value is out of its range.
-    """
-
-    radius: int
-    """Hamming distance in bits up to which a kept article is a candidate, 0 to MAX_RADIUS."""
-    threshold: float
-    """Estimated Jaccard similarity that a candidate must reach, 0 to 1."""
-    window: int | None
-    """How long a kept article can be an original, in ms of event time; None: for ever."""
-    max_entries: int
-    """How many kept articles are live at most; beyond that the oldest by sequence leaves."""
-    keep_revisions: bool
-    """Revisions are unique and kept, rather than duplicates."""
-    vetoes: bool
-    """Replaced facts keep a near article from being a duplicate, unless it has its original's id."""
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.radius <= MAX_RADIUS:
-            raise SettingsError(f"The radius is {self.radius} bits; choose 0 to {MAX_RADIUS}.")
-        if not 0 <= self.threshold <= 1:
-            raise SettingsError(f"The threshold is {self.threshold}; choose a Jaccard similarity from 0 to 1.")
-        if self.window is not None and self.window <= 0:
-            raise SettingsError(f"The window is {self.window} ms; choose at least 1 ms, or none.")
-        if self.max_entries < 1:
-            raise SettingsError(f"The limit on entries is {self.max_entries}; choose at least 1.")
-
-    def hash64(self) -> int:
-        """A 64-bit hash that is the same on every machine, to notice changed settings."""
-        settings = (
-            f"{self.radius} {self.threshold!r} {self.window} {self.max_entries} {self.keep_revisions} {self.vetoes}"
-        )
-        return xxhash.xxh3_64_intdigest(settings.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +42,22 @@ class Decider:
         """Start with nothing kept.
 
         Args:
-            rules: the settings that verdicts depend on.
+            rules: the settings that verdicts depend on, until a delta brings others.
             similarity: the estimate of the Jaccard similarity from signatures.
             position: next input offset. A restore begins at the `start` of the first delta that is still there.
         """
-        self.rules = rules
-        self._criterion = Criterion(rules.radius, rules.threshold, similarity)
+        self._rules = rules
+        self._similarity = similarity
         self._position = position
         self._sequence = 0
         self._clock = EventClock()
         self._evicted_below = 0
         self._indices: dict[str, Index] = {}
+
+    @property
+    def rules(self) -> Rules:
+        """The rules in force."""
+        return self._rules
 
     @property
     def position(self) -> int:
@@ -123,10 +89,12 @@ class Decider:
         A batch gives the same judgements and the same state as its articles one by one.
         """
         clocks = self._clocks(submissions)
-        horizons = [clock.horizon(self.rules.window) for clock in clocks]
+        horizons = [clock.horizon(self._rules.window) for clock in clocks]
         comparisons = self._compare(submissions, horizons)
-        keeping = KEPT_WITH_REVISIONS if self.rules.keep_revisions else KEPT
-        judge = Judge(keeping, replaced_facts if self.rules.vetoes else no_veto, self._occupancy(horizons), comparisons)
+        keeping = KEPT_WITH_REVISIONS if self._rules.keep_revisions else KEPT
+        judge = Judge(
+            keeping, replaced_facts if self._rules.vetoes else no_veto, self._occupancy(horizons), comparisons
+        )
         judgements = tuple(
             judge.judge(sequence, submission, horizon)
             for sequence, (submission, horizon) in enumerate(zip(submissions, horizons, strict=True), self._sequence)
@@ -138,12 +106,16 @@ class Decider:
             clock=clocks[-1].times if clocks else self._clock.times,
             entries=tuple(one.batch.take(one.kept) for one in comparisons.values() if one.kept.any()),
             evicted_below=judge.occupancy.evicted_below,
-            rules=self.rules.hash64(),
+            rules=self._rules,
         )
         return Decision(judgements, delta, judge.truncated)
 
+    def change(self, rules: Rules) -> Delta:
+        """The event that brings other rules: a delta without articles. Changes nothing."""
+        return Delta(self._position, self._position, self._sequence, self._clock.times, (), self._evicted_below, rules)
+
     def apply(self, delta: Delta) -> None:
-        """Change the state by one committed delta.
+        """Change the state by one committed delta; the rules that it was decided under are in force from then on.
 
         Raises:
             DeltaRefusedError: the delta does not start where the state stands; nothing has changed.
@@ -153,22 +125,39 @@ class Decider:
                 f"A delta from offset {delta.start} to {delta.end} cannot follow a state that stands at offset "
                 f"{self._position}; apply each committed delta once, in order."
             )
+        if delta.rules != self._rules:
+            self._adopt(delta.rules)
         self._position = delta.end
         self._sequence = delta.sequence
         self._clock = EventClock(delta.clock)
         self._evicted_below = delta.evicted_below
-        horizon = self._clock.horizon(self.rules.window)
+        horizon = self._clock.horizon(self._rules.window)
         for entries in delta.entries:
-            new = Index(entries.scheme, entries.fingerprints.shape[1], self.rules.radius)
-            index = self._indices.setdefault(entries.scheme, new)
-            index.insert(entries, horizon, self._evicted_below)
+            self._insert(entries, horizon)
         for index in self._indices.values():
             index.drop_dead_runs(horizon, self._evicted_below)
 
+    def _adopt(self, rules: Rules) -> None:
+        """Other rules from here on. What is dead by its age stays dead, since it may be held or dropped already."""
+        earlier, self._rules = self._rules, rules
+        if rules.radius == earlier.radius and not rules.may_revive(earlier):
+            return
+        horizon = self._clock.horizon(earlier.window)
+        indices, self._indices = self._indices, {}
+        for index in indices.values():
+            for entries in index.live(horizon, self._evicted_below):
+                if len(entries):
+                    self._insert(entries, horizon)
+
+    def _insert(self, entries: Entries, horizon: int) -> None:
+        new = Index(entries.scheme, entries.fingerprints.shape[1], self._rules.radius)
+        self._indices.setdefault(entries.scheme, new).insert(entries, horizon, self._evicted_below)
+
     def digest(self) -> str:
         """A hash of the whole state, equal for equal states however they came about: only live entries count."""
-        horizon = self._clock.horizon(self.rules.window)
-        state = xxhash.xxh3_128(repr((self._position, self._sequence, self._clock.times, self._evicted_below)).encode())
+        horizon = self._clock.horizon(self._rules.window)
+        small = (self._position, self._sequence, self._clock.times, self._evicted_below, self._rules)
+        state = xxhash.xxh3_128(repr(small).encode())
         for scheme, index in sorted(self._indices.items()):
             live = joined(list(index.live(horizon, self._evicted_below)))
             if len(live):
@@ -197,20 +186,20 @@ class Decider:
         candidates = find_candidates(
             batch,
             index.runs if index else (),
-            self._criterion,
+            Criterion(self._rules.radius, self._rules.threshold, self._similarity),
             np.array(horizons, np.int64)[batch.sequences - self._sequence],
             self._evicted_below,
-            evictable=max(0, len(self) + len(horizons) - self.rules.max_entries),
+            evictable=max(0, len(self) + len(horizons) - self._rules.max_entries),
         )
         return Comparison(batch, candidates)
 
     def _occupancy(self, horizons: Sequence[int]) -> Occupancy:
         """How full the index is before the batch; counted only where the batch may reach the limit."""
-        limit = self.rules.max_entries
+        limit = self._rules.max_entries
         if len(self) + len(horizons) <= limit:
             return roomy(limit, self._evicted_below, len(self))
         schemes = [[run.entries for run in index.runs] for index in self._indices.values()]
-        before = self._clock.horizon(self.rules.window)
+        before = self._clock.horizon(self._rules.window)
         after = horizons[-1] if horizons else before
         return census(limit, self._evicted_below, schemes, (before, after))
 

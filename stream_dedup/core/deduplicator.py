@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from stream_dedup.core.article import Article
-from stream_dedup.core.decider import Decider, Rules
+from stream_dedup.core.decider import Decider
 from stream_dedup.core.minhash import estimated_jaccard
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.scheme import Profile
 from stream_dedup.core.sketch import Submission
 from stream_dedup.core.verdict import Judgement

@@ -7,6 +7,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.sketch import DIGEST_BYTES, FACT_BYTES, SIGNATURE_BYTES, Sketch, Submission
 
 
@@ -143,5 +144,5 @@ class Delta:
     """What was kept, one for each scheme that kept something."""
     evicted_below: int
     """Entries with a lower sequence have left by the limit on entries."""
-    rules: int
-    """64-bit hash of the rules in force, to notice changed settings."""
+    rules: Rules
+    """In force for this batch and from then on."""

@@ -1,29 +1,43 @@
-"""The changelog record: one encoded delta.
+"""The changelog record: one delta, and where each kind of article went.
 
 MessagePack after a version byte; arrays are their little-endian bytes, so that a restore reads them without copying
 value by value.
 """
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stream_dedup.core.delta import Delta, Entries
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.sketch import FACT_BYTES, SIGNATURE_BYTES
-from stream_dedup.errors import LogRefusedError
+from stream_dedup.core.verdict import Kind
+from stream_dedup.errors import LogRefusedError, SettingsError
 
-VERSION = 2
+VERSION = 3
 """Format of the record's value."""
 LARGEST_ENTRY_BYTES = 704
 """One kept article at most: 22 values of eight bytes (the bands of `minhash`), signature, facts, digest and numbers are
 352 bytes, an id (or the position for one) under 280."""
-SMALL_STATE_BYTES = 1024
-"""All else in a record at most: numbers, and the names of a few schemes."""
+SMALL_STATE_BYTES = 4096
+"""All else in a record at most: numbers, the rules, the names of a few schemes and of eight topics (249 bytes each)."""
 
 
 def largest_record(articles: int) -> int:
     """Bytes of the changelog record of so many articles at most, all of them kept."""
     return articles * LARGEST_ENTRY_BYTES + SMALL_STATE_BYTES
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChangelogRecord:
+    """What one transaction changed, and the settings that it was decided under."""
+
+    delta: Delta
+    routes: Mapping[Kind, str]
+    """The topic of each kind."""
 
 
 class _Entries(msgspec.Struct, frozen=True, array_like=True):
@@ -40,23 +54,25 @@ class _Entries(msgspec.Struct, frozen=True, array_like=True):
     id_ends: bytes
 
 
-class _Delta(msgspec.Struct, frozen=True, array_like=True):
+class _Record(msgspec.Struct, frozen=True, array_like=True):
     start: int
     end: int
     sequence: int
     clock: tuple[int, ...]
     entries: tuple[_Entries, ...]
     evicted_below: int
-    rules: int
+    rules: Rules
+    routes: dict[Kind, str]
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(_Delta)
+_decoder = msgspec.msgpack.Decoder(_Record)
 
 
-def encode_delta(delta: Delta) -> bytes:
+def encode_record(record: ChangelogRecord) -> bytes:
     """The value of the changelog record."""
-    encoded = _Delta(
+    delta = record.delta
+    encoded = _Record(
         start=delta.start,
         end=delta.end,
         sequence=delta.sequence,
@@ -64,12 +80,13 @@ def encode_delta(delta: Delta) -> bytes:
         entries=tuple(_encode_entries(entries) for entries in delta.entries),
         evicted_below=delta.evicted_below,
         rules=delta.rules,
+        routes=dict(record.routes),
     )
     return bytes((VERSION,)) + _encoder.encode(encoded)
 
 
-def decode_delta(value: bytes | None, where: str) -> Delta:
-    """The delta of a changelog record; `where` names the record in messages.
+def decode_record(value: bytes | None, where: str) -> ChangelogRecord:
+    """What a changelog record holds; `where` names the record in messages.
 
     Raises:
         LogRefusedError: the record is torn, foreign, or of another version of this project.
@@ -81,19 +98,20 @@ def decode_delta(value: bytes | None, where: str) -> Delta:
             "if anything else wrote to this topic, the index cannot be restored from it"
         )
     try:
-        delta = _decoder.decode(memoryview(value)[1:])
-        entries = tuple(_decode_entries(entries) for entries in delta.entries)
-    except (msgspec.DecodeError, ValueError) as error:
+        record = _decoder.decode(memoryview(value)[1:])
+        entries = tuple(_decode_entries(entries) for entries in record.entries)
+    except (msgspec.DecodeError, ValueError, SettingsError) as error:
         raise LogRefusedError(f"{where} is damaged ({error}): the index cannot be restored from it") from error
-    return Delta(
-        start=delta.start,
-        end=delta.end,
-        sequence=delta.sequence,
-        clock=delta.clock,
+    delta = Delta(
+        start=record.start,
+        end=record.end,
+        sequence=record.sequence,
+        clock=record.clock,
         entries=entries,
-        evicted_below=delta.evicted_below,
-        rules=delta.rules,
+        evicted_below=record.evicted_below,
+        rules=record.rules,
     )
+    return ChangelogRecord(delta, record.routes)
 
 
 def _encode_entries(entries: Entries) -> _Entries:

@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 
 import structlog
 
+from stream_dedup.core.candidates import Similarity
 from stream_dedup.core.decider import Decider
 from stream_dedup.core.delta import Delta
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.sketch import SetAside, Submission
 from stream_dedup.core.verdict import Judgement, Kind
 from stream_dedup.core.window import EventClock
 from stream_dedup.errors import BrokerRefusedError, TransactionFailedError
-from stream_dedup.kafka.changelog import encode_delta
+from stream_dedup.kafka.changelog import ChangelogRecord, encode_record
 from stream_dedup.kafka.loop import Batch
 from stream_dedup.kafka.observer import Observer, Stage
 from stream_dedup.kafka.positions import decide_start
@@ -62,17 +64,19 @@ class DecideStage:
         broker: Broker,
         of: Input,
         outputs: Outputs,
-        new_decider: Callable[[int], Decider],
-        observer: Observer,
         *,
+        rules: Rules,
+        similarity: Similarity,
+        observer: Observer,
         wall_clock: Callable[[], int],
         monotonic: Callable[[], float],
     ) -> None:
-        """`new_decider` makes an empty decider at an input position; clocks give ms since the epoch, and seconds."""
+        """Rules and estimate of similarity are the decider's; clocks give ms since the epoch, and seconds."""
         self._broker = broker
         self._of = of
         self._outputs = outputs
-        self._new_decider = new_decider
+        self._rules = rules
+        self._similarity = similarity
         self._observer = observer
         self._wall_clock = wall_clock
         self._monotonic = monotonic
@@ -81,7 +85,7 @@ class DecideStage:
         # The changelog offset up to which the decider has been brought. Not the log's end: another owner may write
         # before this one is told that it lost the partition.
         self._followed = 0
-        self._rules: int | None = None  # hash of the rules under which the last batch was decided
+        self._routes: Mapping[Kind, str] | None = None  # those under which the last batch was decided
         self._trimmer = Trimmer()
         self._outlived: int | None = None  # the changelog offset below which all may go, and has not gone yet
         self._tidied = monotonic()
@@ -96,7 +100,7 @@ class DecideStage:
     def _new(self, position: int) -> Decider:
         self._trimmer = Trimmer()
         self._outlived = None
-        return self._new_decider(position)
+        return Decider(self._rules, self._similarity, position)
 
     async def open(self, committed: int | None) -> int:
         """Restore the index up to the changelog's end; the offset to read from."""
@@ -117,16 +121,30 @@ class DecideStage:
         start = decide_start(self._of, restored, committed, log_bounds, changelog_bounds)
         if start.warning is not None:
             log.warning(start.warning)
-        if self._rules is not None and self._rules != self.decider.rules.hash64():
-            log.warning("the rules of deciding have changed since the last decided batch; they hold from here on")
         self._followed = changelog_bounds.end
         self._trimmer.mark(self._followed)
         self._observer.index_entries(len(self.decider))
         return start.offset
 
-    def _follow(self, offset: int, delta: Delta) -> None:
-        self._trimmer.follow(delta)
-        self._rules = delta.rules
+    def opening(self) -> DecidedBatch | None:
+        """The event of changed settings, where the last batch was decided under others."""
+        rules, routes = self._rules, self._outputs.routes
+        if self._routes is None:
+            return None
+        changes = rules.changes(self.decider.rules) | {
+            f"topic of {kind}": f"{self._routes.get(kind)} -> {topic}"
+            for kind, topic in routes.items()
+            if self._routes.get(kind) != topic
+        }
+        if not changes:
+            return None
+        log.warning("settings have changed since the last article; they hold from here on", **changes)
+        delta = self.decider.change(rules)
+        return DecidedBatch([self._changelog_message(delta, self._wall_clock())], delta=delta)
+
+    def _follow(self, offset: int, record: ChangelogRecord) -> None:
+        self._trimmer.follow(record.delta)
+        self._routes = record.routes
         if self._trimmer.unmarked >= MARK_EVERY:
             self._trimmer.mark(offset + 1)
 
@@ -166,10 +184,15 @@ class DecideStage:
             index_entries=len(self.decider) + sum(map(len, decision.delta.entries)),
         )
         messages = [self._output(*each) for each in judged]
-        messages.append(Message(self._outputs.changelog, 0, now, None, encode_delta(decision.delta)))
+        messages.append(self._changelog_message(decision.delta, now))
         messages.append(Message(self._outputs.statistics, 0, now, None, statistics.encode()))
         unparsable = sum(handover.time_unparsable for handover in handovers)
         return DecidedBatch(messages, count_kinds(counted), unparsable, decision.truncated, delta=decision.delta)
+
+    def _changelog_message(self, delta: Delta, now: int) -> Message:
+        return Message(
+            self._outputs.changelog, 0, now, None, encode_record(ChangelogRecord(delta, self._outputs.routes))
+        )
 
     def _output(self, record: Record, handover: Handover, judgement: Judgement) -> Message:
         topic = self._outputs.routes[judgement.kind]
@@ -181,6 +204,7 @@ class DecideStage:
         """The batch is committed: apply its delta."""
         self.decider.apply(batch.delta)
         self._trimmer.follow(batch.delta)
+        self._routes = self._outputs.routes
         self._followed = ends[self._outputs.changelog, 0]
 
     async def tidy(self) -> None:

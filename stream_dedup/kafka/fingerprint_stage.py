@@ -72,6 +72,10 @@ class FingerprintStage:
             offsets = await self._broker.committed(self._of.group, self._of.topic)
         return fingerprint_start(self._of, offsets, log, begun=begun).offset
 
+    def opening(self) -> Batch | None:
+        """There is no state whose settings could have changed."""
+        return None
+
     def process(self, records: Sequence[Record]) -> Batch:
         """Read and fingerprint a batch."""
         articles = [self._read(record) for record in records]

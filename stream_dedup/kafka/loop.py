@@ -2,7 +2,8 @@
 
 Both stages are this loop around another `Processor`. One session is one ownership of the transactional id:
 
-    take the id (fences whoever had it) -> committed offset -> processor.open (restore) -> read from there
+    take the id (fences whoever had it) -> committed offset -> processor.open (restore) -> processor.opening, commit
+    -> read from there
     then per batch:  fetch -> process -> commit -> applied
 
 What is committed is applied, nothing else, in order. After any failure inside a transaction the batch, the producer
@@ -59,6 +60,10 @@ class Processor(Protocol[B]):
         Raises:
             LogRefusedError: offsets, changelog and logs contradict each other.
         """
+        ...
+
+    def opening(self) -> B | None:
+        """What must be committed before the first record of a session, such as changed settings; None: nothing."""
         ...
 
     def process(self, records: Sequence[Record]) -> B:
@@ -199,6 +204,10 @@ class PartitionLoop(Generic[B]):
             committed = (await self._broker.committed(self.of.group, self.of.topic)).get(self.of.partition)
             offset = await self._processor.open(committed)
             source = await self._broker.source(self.of.topic, self.of.partition, offset)
+            opening = self._processor.opening()
+            if opening is not None:
+                ends = await transactions.commit(opening.messages, offset)
+                await in_thread(self._processor.applied, opening, ends)
             self._observer.restored(self._processor.stage, self.of.partition)
             yield Session(self, source, transactions)
         finally:

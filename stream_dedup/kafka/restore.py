@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from stream_dedup.core.decider import Decider
-from stream_dedup.core.delta import Delta
 from stream_dedup.errors import LogRefusedError
-from stream_dedup.kafka.changelog import decode_delta
+from stream_dedup.kafka.changelog import ChangelogRecord, decode_record
 from stream_dedup.kafka.threads import in_thread
 from stream_dedup.kafka.transport import Bounds, Broker, Record
 
@@ -21,7 +20,7 @@ async def restore(
     from_offset: int,
     decider: Decider | None,
     new: Callable[[int], Decider],
-    applied: Callable[[int, Delta], None],
+    applied: Callable[[int, ChangelogRecord], None],
     progressed: Callable[[], None],
 ) -> tuple[Decider | None, Bounds]:
     """The decider after every committed record of the changelog, and where the changelog stood.
@@ -32,7 +31,7 @@ async def restore(
         from_offset: the changelog offset up to which `decider` has been brought.
         decider: one that stands at an earlier record, kept from an earlier ownership; None to begin.
         new: makes an empty decider at an input position.
-        applied: called with each record's offset and delta once it is applied.
+        applied: called with each record and its offset once it is applied.
         progressed: called after each slice; not while the broker gives nothing.
 
     Returns:
@@ -76,15 +75,14 @@ def _apply(
     decider: Decider | None,
     records: Sequence[Record],
     new: Callable[[int], Decider],
-    applied: Callable[[int, Delta], None],
+    applied: Callable[[int, ChangelogRecord], None],
 ) -> Decider | None:
     for record in records:
         where = f"{record.topic}-{record.partition} offset {record.offset}"
-        delta = decode_delta(record.value, where)
+        changed = decode_record(record.value, where)
+        delta = changed.delta
         if decider is None:
             decider = new(delta.start)
-        elif delta.end <= decider.position:
-            continue  # applied when it was committed
         if delta.start != decider.position:
             raise LogRefusedError(
                 f"the chain of {record.topic} is broken: {where} starts at position {delta.start}, but the records "
@@ -92,5 +90,5 @@ def _apply(
                 "be restored from it"
             )
         decider.apply(delta)
-        applied(record.offset, delta)
+        applied(record.offset, changed)
     return decider

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stream_dedup.core.candidates import MAX_VERIFIED
-from stream_dedup.core.decider import Rules
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.sketch import Sketch, Submission
 from stream_dedup.core.verdict import VERDICT_OF, FactKind, Judgement, Kind, Original, Replaced, Verdict, Veto
 from tests.core.handmade import equal_bytes
@@ -44,6 +44,11 @@ class PlainDecider:
         if not isinstance(content, Sketch):
             return Judgement(sequence, content.kind, VERDICT_OF[content.kind], reason=content.reason)
         return self._compared(sequence, article, content)
+
+    def change(self, rules: Rules) -> None:
+        """Other rules from here on; what has left stays away."""
+        self.kept = [entry for entry in self.kept if not self.passed(entry.article.time)]
+        self.rules = rules
 
     def passed(self, time: int) -> bool:
         """Whether the fifth highest time is a window or more after this one."""

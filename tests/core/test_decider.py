@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from stream_dedup.core.decider import Decider, Rules
+from stream_dedup.core.decider import Decider
 from stream_dedup.core.delta import Delta
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.sketch import SetAside, Sketch, Submission
 from stream_dedup.core.verdict import Kind
-from stream_dedup.errors import DeltaRefusedError, SettingsError
+from stream_dedup.errors import DeltaRefusedError
 from tests.core.handmade import equal_bytes, sketch
 
 RULES = Rules(radius=3, threshold=0.55, window=100, max_entries=1000, keep_revisions=False, vetoes=True)
@@ -316,37 +317,3 @@ def test_every_part_of_the_state_is_in_its_digest() -> None:
         changed.apply(other)
         digests.add(changed.digest())
     assert len(digests) == len(others) + 1
-
-
-def test_deltas_carry_a_hash_of_the_rules() -> None:
-    """Each setting changes it; equal ones, on every machine, do not."""
-    changed = [
-        RULES,
-        replace(RULES, radius=2),
-        replace(RULES, threshold=0.56),
-        replace(RULES, window=None),
-        replace(RULES, max_entries=999),
-        replace(RULES, keep_revisions=True),
-        replace(RULES, vetoes=False),
-    ]
-    hashes = {Decider(rules, equal_bytes).decide([], 0).delta.rules for rules in changed}
-    assert len(hashes) == len(changed)
-    assert RULES.hash64() == 176_223_212_719_487_940
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("radius", -1),
-        ("radius", 8),
-        ("threshold", -0.1),
-        ("threshold", 1.1),
-        ("threshold", float("nan")),
-        ("window", 0),
-        ("max_entries", 0),
-    ],
-)
-def test_rules_out_of_range_are_refused(field: str, value: float) -> None:
-    """The message has the value and the range."""
-    with pytest.raises(SettingsError, match=f"{value}.*; choose"):
-        Rules(**{**{name: getattr(RULES, name) for name in Rules.__slots__}, field: value})

@@ -15,8 +15,9 @@ from hypothesis.stateful import (
 )
 
 from stream_dedup.core.candidates import MAX_VERIFIED
-from stream_dedup.core.decider import Decider, Rules
+from stream_dedup.core.decider import Decider
 from stream_dedup.core.delta import Delta
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.sketch import SetAside, Sketch, Submission
 from stream_dedup.core.verdict import Kind
 from tests.core.handmade import SCHEMES, equal_bytes, sketch
@@ -65,7 +66,6 @@ class DecidingMachine(RuleBasedStateMachine):
     @initialize(rules=RULES)
     def start(self, rules: Rules) -> None:
         """Three deciders under the same rules, nothing kept."""
-        self.deciding_rules = rules
         self.decider = Decider(rules, equal_bytes)
         self.one_by_one = Decider(rules, equal_bytes)
         self.oracle = PlainDecider(rules, max_verified=self.max_verified)
@@ -129,16 +129,18 @@ class DecidingMachine(RuleBasedStateMachine):
         self.decider = self._restored()
         assert self.decider.digest() == before
 
-    @precondition(lambda self: self.deltas)
-    @rule(max_entries=st.sampled_from([1, 2, 5, 1000]))
-    def restart_with_another_limit(self, max_entries: int) -> None:
-        """A lower limit takes effect as soon as the next article is kept; a higher one makes room."""
-        self.deciding_rules = replace(self.deciding_rules, max_entries=max_entries)
-        self.oracle.rules = self.deciding_rules
-        self.decider, self.one_by_one = self._restored(), self._restored()
+    @rule(rules=RULES)
+    def change(self, rules: Rules) -> None:
+        """Other rules hold at once: what is dead by its age stays dead; a lower limit evicts when the next is kept."""
+        event = self.decider.change(rules)
+        self.decider.apply(event)
+        self.one_by_one.apply(event)
+        self.oracle.change(rules)
+        self.deltas.append(event)
 
     def _restored(self) -> Decider:
-        restored = Decider(self.deciding_rules, equal_bytes, position=self.deltas[0].start)
+        # Under whatever settings a worker starts, what it restores is under the rules of the deltas.
+        restored = Decider(replace(self.oracle.rules, radius=1, window=7), equal_bytes, position=self.deltas[0].start)
         for delta in self.deltas:
             restored.apply(delta)
         return restored

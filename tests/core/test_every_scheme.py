@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stream_dedup.core.article import Article
-from stream_dedup.core.decider import Decider, Rules
+from stream_dedup.core.decider import Decider
 from stream_dedup.core.deduplicator import Deduplicator
 from stream_dedup.core.minhash import character_shingles, estimated_jaccard, minima
 from stream_dedup.core.recipes import PROFILES
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.scheme import profile
 from stream_dedup.core.sketch import Submission
 from stream_dedup.core.verdict import Kind

@@ -6,8 +6,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stream_dedup.core.decider import Decider, Rules
+from stream_dedup.core.decider import Decider
 from stream_dedup.core.minhash import estimated_jaccard
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.sketch import Submission
 from stream_dedup.core.verdict import VERDICT_OF, Verdict
 from stream_dedup.kafka.client import KafkaBroker

@@ -7,10 +7,13 @@ from hypothesis import strategies as st
 
 from stream_dedup.core.delta import Delta, Entries
 from stream_dedup.core.recipes import PROFILES
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.scheme import profile
 from stream_dedup.core.sketch import FACT_BYTES
+from stream_dedup.core.verdict import Kind
 from stream_dedup.errors import LogRefusedError
-from stream_dedup.kafka.changelog import VERSION, decode_delta, encode_delta, largest_record
+from stream_dedup.kafka.changelog import VERSION, ChangelogRecord, decode_record, encode_record, largest_record
+from tests.core.test_decider_state import RULES
 
 
 def _entries(seed: int, rows: int, fingerprints: int) -> Entries:
@@ -33,12 +36,17 @@ def _entries(seed: int, rows: int, fingerprints: int) -> Entries:
 @given(
     st.lists(st.tuples(st.integers(0, 99), st.integers(0, 20), st.integers(1, 5)), max_size=3),
     st.lists(st.integers(-(2**62), 2**62), max_size=5),
-    st.integers(0, 2**64 - 1),
+    RULES,
+    st.dictionaries(st.sampled_from(Kind), st.text(max_size=5)),
 )
-def test_a_delta_comes_back_as_it_was(shapes: list[tuple[int, int, int]], clock: list[int], rules: int) -> None:
-    """Every number and every array of a delta, for any number of schemes, rows and fingerprints."""
+def test_a_record_comes_back_as_it_was(
+    shapes: list[tuple[int, int, int]], clock: list[int], rules: Rules, routes: dict[Kind, str]
+) -> None:
+    """Every number and every array of a delta, for any number of schemes, rows and fingerprints; rules and routes."""
     delta = Delta(3, 9, 12, tuple(clock), tuple(_entries(*shape) for shape in shapes), 4, rules)
-    back = decode_delta(encode_delta(delta), "here")
+    record = decode_record(encode_record(ChangelogRecord(delta, routes)), "here")
+    back = record.delta
+    assert record.routes == routes
     for name in ("start", "end", "sequence", "clock", "evicted_below", "rules"):
         assert getattr(back, name) == getattr(delta, name)
     assert len(back.entries) == len(delta.entries)
@@ -47,8 +55,13 @@ def test_a_delta_comes_back_as_it_was(shapes: list[tuple[int, int, int]], clock:
             assert np.array_equal(getattr(ours, name), getattr(theirs, name)), name
 
 
+def _encoded(entries: Entries) -> bytes:
+    rules = Rules(3, 0.5, None, 1, keep_revisions=False, vetoes=False)
+    return encode_record(ChangelogRecord(Delta(0, 1, 1, (), (entries,), 0, rules), {}))
+
+
 def _torn(keep: int) -> bytes:
-    return encode_delta(Delta(0, 1, 1, (), (_entries(1, 3, 1),), 0, 0))[:keep]
+    return _encoded(_entries(1, 3, 1))[:keep]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +77,7 @@ def _torn(keep: int) -> bytes:
 def test_what_is_no_delta_is_refused(value: bytes | None, says: str) -> None:
     """A torn or foreign record is named with its place; the index is never restored around it."""
     with pytest.raises(LogRefusedError, match=f"index-0 offset 5.*{says}"):
-        decode_delta(value, "index-0 offset 5")
+        decode_record(value, "index-0 offset 5")
 
 
 def test_arrays_that_do_not_fit_each_other_are_refused() -> None:
@@ -72,7 +85,7 @@ def test_arrays_that_do_not_fit_each_other_are_refused() -> None:
     whole = _entries(1, 3, 1)
     ids = Entries(**{name: getattr(whole, name) for name in Entries.__slots__} | {"id_bytes": whole.id_bytes[:-1]})
     with pytest.raises(LogRefusedError, match="damaged"):
-        decode_delta(encode_delta(Delta(0, 1, 1, (), (ids,), 0, 0)), "here")
+        decode_record(_encoded(ids), "here")
 
 
 @pytest.mark.parametrize("articles", [0, 1, 1000])
@@ -94,5 +107,7 @@ def test_a_record_is_no_larger_than_foretold(articles: int) -> None:
         id_bytes=np.frombuffer(position * articles, np.uint8),
         id_ends=np.arange(1, articles + 1) * len(position),
     )
-    delta = Delta(2**62, 2**62, 2**62, (2**62,) * 5, (entries,), 2**62, 2**64 - 1)
-    assert articles * 600 < len(encode_delta(delta)) <= largest_record(articles)
+    rules = Rules(7, 1 / 3, 2**62, 2**62, keep_revisions=False, vetoes=False)
+    delta = Delta(2**62, 2**62, 2**62, (2**62,) * 5, (entries,), 2**62, rules)
+    record = ChangelogRecord(delta, dict.fromkeys(Kind, "t" * 249))
+    assert articles * 600 < len(encode_record(record)) <= largest_record(articles)

@@ -68,6 +68,10 @@ class Copier:
     refused: list[bytes] = field(default_factory=list)
     stage: Stage = Stage.DECIDE
 
+    def opening(self) -> Batch | None:
+        """Nothing."""
+        return None
+
     async def open(self, committed: int | None) -> int:
         """Restore the state from the output."""
         self.state = [record.value or b"" for record in self.broker.log("out", 0).records]

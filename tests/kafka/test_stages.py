@@ -398,7 +398,7 @@ def test_marks_of_the_changelog_are_far_apart(driver: StreamDriver, monkeypatch:
     marks.clear()
     for number in range(9):
         position = stage.decider.position
-        delta = Delta(position, position + 1, position + 1, (), (), 0, 0)
+        delta = Delta(position, position + 1, position + 1, (), (), 0, stage.decider.rules)
         stage.applied(DecidedBatch([], delta=delta), {(CHANGELOG, 0): 2 * number + 1})
         driver.advance(60_000)
         asyncio.run(stage.tidy())

@@ -3,8 +3,11 @@
 import numpy as np
 
 from stream_dedup.core.delta import Delta, Entries, no_entries
+from stream_dedup.core.rules import Rules
 from stream_dedup.core.window import NO_HORIZON
 from stream_dedup.kafka.trimming import Trimmer
+
+RULES = Rules(3, 0.5, None, 100, keep_revisions=False, vetoes=False)
 
 
 def _delta(sequence: int, *times: int) -> Delta:
@@ -23,7 +26,7 @@ def _delta(sequence: int, *times: int) -> Delta:
         id_bytes=empty.id_bytes,
         id_ends=np.zeros(rows, np.int64),
     )
-    return Delta(0, 0, sequence, (), (entries,), 0, 0)
+    return Delta(0, 0, sequence, (), (entries,), 0, RULES)
 
 
 def _trimmer(*deltas: Delta) -> Trimmer:
