@@ -7,7 +7,8 @@ awaited for ever, `start` can wait on ConcurrentTransactions for ever), so that 
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from typing import TypeVar
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
@@ -16,6 +17,7 @@ from aiokafka.errors import (
     GroupLoadInProgressError,
     KafkaConnectionError,
     KafkaError,
+    KafkaTimeoutError,
     OffsetOutOfRangeError,
     UnknownTopicOrPartitionError,
 )
@@ -34,6 +36,8 @@ from stream_dedup.kafka.tolerant import TolerantConsumer
 from stream_dedup.kafka.transactions import KafkaTransactions
 from stream_dedup.kafka.transport import Bounds, Input, Record
 
+T = TypeVar("T")
+
 PULLED_RECORDS = 32
 """Records that the client decompresses at once: as many may be in memory on top of a batch's bytes."""
 
@@ -45,15 +49,16 @@ async def connect(connection: Connection, reached: Reached = pass_by) -> AsyncIt
     Raises:
         BrokerUnreachableError: nobody answers at the address.
     """
-    timeout_ms = int(connection.call_timeout * 1000)
     admin = AIOKafkaAdminClient(
-        bootstrap_servers=connection.bootstrap_servers, client_id=connection.client_id, request_timeout_ms=timeout_ms
+        bootstrap_servers=connection.bootstrap_servers,
+        client_id=connection.client_id,
+        request_timeout_ms=connection.request_timeout_ms,
     )
     probe = AIOKafkaConsumer(
         bootstrap_servers=connection.bootstrap_servers,
         client_id=connection.client_id,
         isolation_level="read_committed",
-        request_timeout_ms=timeout_ms,
+        request_timeout_ms=connection.request_timeout_ms,
     )
     try:
         with _unreachable(connection):
@@ -69,11 +74,32 @@ async def connect(connection: Connection, reached: Reached = pass_by) -> AsyncIt
 def _unreachable(connection: Connection) -> Iterator[None]:
     try:
         yield
-    except (KafkaConnectionError, TimeoutError, OSError) as error:
-        raise BrokerUnreachableError(
-            f"no broker answers at {connection.bootstrap_servers} within {connection.call_timeout:g} s: "
-            "start one (`stream-dedup broker`), or name another with --bootstrap-servers"
-        ) from error
+    except TimeoutError as error:
+        raise _unreached(connection, f"no broker answers within {connection.call_timeout:g} s") from error
+    except (KafkaConnectionError, OSError) as error:
+        raise _unreached(connection, "no broker can be reached") from error
+
+
+def _unreached(connection: Connection, what: str) -> BrokerUnreachableError:
+    return BrokerUnreachableError(
+        f"{what} at {connection.bootstrap_servers}: "
+        "start one (`stream-dedup broker`), or name another with --bootstrap-servers"
+    )
+
+
+async def _answered(client: AIOKafkaAdminClient | AIOKafkaConsumer, call: Awaitable[T]) -> T:
+    """A call's result. A client that lives on after a call without an answer has new connections for the next one.
+
+    aiokafka (0.14) closes a connection only when its own limit of a request passes first, which no limit around it may
+    cut short, not even the one that aiokafka itself sets around asking for offsets: a connection that has fallen silent
+    (its broker hangs, or a firewall has forgotten it) would be asked for ever.
+    """
+    try:
+        return await call
+    except (TimeoutError, KafkaTimeoutError, asyncio.CancelledError):
+        for connection in list(client._client._conns.values()):  # noqa: SLF001 - there is no other way
+            connection.close()
+        raise
 
 
 class KafkaBroker:
@@ -99,7 +125,7 @@ class KafkaBroker:
             isolation_level="read_committed",
             auto_offset_reset="none",
             enable_auto_commit=False,
-            request_timeout_ms=int(self.connection.call_timeout * 1000),
+            request_timeout_ms=self.connection.request_timeout_ms,
             max_partition_fetch_bytes=self.connection.batch_bytes,
             fetch_max_bytes=self.connection.batch_bytes,
         )
@@ -124,8 +150,8 @@ class KafkaBroker:
         """Where a partition's log starts and ends now."""
         of = TopicPartition(topic, partition)
         limit = self.connection.call_timeout
-        start = await retried(lambda: self._probe.beginning_offsets([of]), limit)
-        end = await retried(lambda: self._probe.end_offsets([of]), limit)
+        start = await retried(lambda: _answered(self._probe, self._probe.beginning_offsets([of])), limit)
+        end = await retried(lambda: _answered(self._probe, self._probe.end_offsets([of])), limit)
         return Bounds(start[of], end[of])
 
     async def committed(self, group: str, topic: str) -> dict[int, int]:
@@ -133,7 +159,7 @@ class KafkaBroker:
         asked = [TopicPartition(topic, partition) for partition in range(await self.partitions(topic))]
 
         async def offsets() -> dict[int, int]:
-            found = await self.admin.list_consumer_group_offsets(group, partitions=asked)
+            found = await _answered(self.admin, self.admin.list_consumer_group_offsets(group, partitions=asked))
             if len(found) < len(asked):
                 # aiokafka (0.14) does not look at the response's own error, with which no partition is answered:
                 # taken for "nothing committed", it would be a reason to begin anew.
@@ -144,7 +170,9 @@ class KafkaBroker:
 
     async def partitions(self, topic: str) -> int:
         """How many partitions a topic has."""
-        (description,) = await retried(lambda: self.admin.describe_topics([topic]), self.connection.call_timeout)
+        (description,) = await retried(
+            lambda: _answered(self.admin, self.admin.describe_topics([topic])), self.connection.call_timeout
+        )
         if description["error_code"] == UnknownTopicOrPartitionError.errno:
             raise TopicMissingError(
                 f"there is no topic {topic} at {self.connection.bootstrap_servers}: "
@@ -155,7 +183,7 @@ class KafkaBroker:
     async def delete_before(self, topic: str, partition: int, offset: int) -> None:
         """Delete what stands below an offset (KIP-107)."""
         below = {TopicPartition(topic, partition): RecordsToDelete(offset)}
-        await retried(lambda: self.admin.delete_records(below), self.connection.call_timeout)
+        await retried(lambda: _answered(self.admin, self.admin.delete_records(below)), self.connection.call_timeout)
 
 
 def record_of(consumed: ConsumerRecord) -> Record:

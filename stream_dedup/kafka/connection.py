@@ -18,6 +18,8 @@ RETRY_PAUSE = 0.1
 """Seconds between tries of a call that failed for a passing reason; aiokafka's own `retry_backoff_ms`."""
 CLOSE_TIMEOUT = 1.0
 """Seconds that closing a connection may take before it is left alone; a stop has four such ends one after another."""
+LEAST_REQUEST_TIMEOUT = 1.0
+"""Seconds; a fetch that finds nothing is answered after half a second (aiokafka's `fetch_max_wait_ms`)."""
 CUT_OFF_TIMEOUT = 0.2
 """Seconds that it may take on top of that once it is cut off."""
 FINAL = (
@@ -66,6 +68,11 @@ class Connection:
     batch_bytes: int = BATCH_BYTES
     """Bytes that one fetch brings from a partition at most, and that a source hands out at once (after decompression,
     which may make a thousand times as much of them); one record may be larger."""
+
+    @property
+    def request_timeout_ms(self) -> int:
+        """Limit of each single request of a call, ms: half of the call's leaves time to ask another broker."""
+        return int(max(LEAST_REQUEST_TIMEOUT, self.call_timeout / 2) * 1000)
 
 
 async def close_quietly(closing: Coroutine[None, None, None]) -> None:

@@ -14,7 +14,6 @@ from aiokafka.errors import (
     InvalidProducerEpoch,
     KafkaError,
     MessageSizeTooLargeError,
-    ProducerClosed,
     ProducerFenced,
     RecordListTooLargeError,
     TopicAuthorizationFailedError,
@@ -29,8 +28,9 @@ from stream_dedup.errors import (
     StreamDedupError,
     TransactionFailedError,
 )
-from stream_dedup.kafka.connection import CLOSE_TIMEOUT, CUT_OFF_TIMEOUT, Connection, close_quietly
+from stream_dedup.kafka.connection import CLOSE_TIMEOUT, Connection, close_quietly
 from stream_dedup.kafka.points import Point, Reached, pass_by
+from stream_dedup.kafka.producer import cut_off, note_unanswered, started
 from stream_dedup.kafka.transport import Ends, Input, Message
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class KafkaTransactions:
         self._reached = reached
         self._producer: AIOKafkaProducer | None = None
         self._failed = False
+        self._unanswered: list[str] = []
 
     async def start(self) -> None:
         """Take the id: InitProducerId fences the owner before and ends its open transaction."""
@@ -65,15 +66,23 @@ class KafkaTransactions:
             acks="all",
         )
         self._producer, self._failed = producer, False
+        self._unanswered = []
+        note_unanswered(producer, self._unanswered)
         with _translated(self._of):
             async with asyncio.timeout(limit):
-                await _started(producer)
+                await started(producer)
 
     async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
         """Write all messages and the input's offset, or none of them."""
         producer = self._producer
         if producer is None or self._failed:
             raise TransactionFailedError(f"{self._of.transactional_id} is not started, or was closed after an error")
+        if self._unanswered:
+            # Tried again by aiokafka, it may still reach the broker: an end of the transaction before would then end
+            # this one half-way (KIP-890). A producer that starts anew has a new epoch, with which it does no harm.
+            raise TransactionFailedError(
+                f"{self._of.transactional_id} is taken anew: {', '.join(self._unanswered)} had no answer before"
+            )
         self._failed = True  # until the commit is known to have succeeded
         offsets = {TopicPartition(self._of.topic, self._of.partition): next_offset}
         with _translated(self._of):
@@ -94,36 +103,7 @@ class KafkaTransactions:
         """Let go of the id's connection."""
         producer, self._producer = self._producer, None
         if producer is not None:
-            await close_quietly(_cut_off(producer) if self._failed else producer.stop())
-
-
-async def _started(producer: AIOKafkaProducer) -> None:
-    """Start it; a broker that has just come back may name no broker yet, which aiokafka answers with an assertion."""
-    try:
-        await producer.start()
-    except AssertionError as error:
-        raise TransactionFailedError(f"the producer could not start: {error}") from error
-
-
-async def _cut_off(producer: AIOKafkaProducer) -> None:
-    """End a producer whose transaction failed, with all that it has not sent.
-
-    aiokafka's `stop` would wait until all is sent, for ever where the broker is gone, and then leave its sender and
-    its connections behind (aiokafka 0.14).
-    """
-    sender: asyncio.Task[None] = producer._sender.sender_task  # noqa: SLF001 - there is no other way
-    sender.cancel()
-    await producer.client.close()  # what is under way fails, and its batches go back to the others
-    _, late = await asyncio.wait({sender}, timeout=CUT_OFF_TIMEOUT)
-    for task in late:
-        task.cancel()  # it awaits a request that nobody will answer
-        await asyncio.wait({task})
-    producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - as above
-    await producer.stop()
-    # asyncio prints the traceback of a future that nobody asks how it ended.
-    end = producer._txn_manager.wait_for_transaction_end()  # noqa: SLF001 - as above
-    if end.done() and not end.cancelled():
-        end.exception()
+            await close_quietly(cut_off(producer) if self._failed else producer.stop())
 
 
 @contextlib.contextmanager

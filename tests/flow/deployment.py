@@ -57,10 +57,11 @@ class Deployment:
         return f"{self.group}.{stage}"
 
     def worker(
-        self, name: str = "worker", program: Sequence[str] = RUN
+        self, name: str = "worker", program: Sequence[str] = RUN, **settings: str
     ) -> contextlib.AbstractAsyncContextManager[Worker]:
-        """A worker of this deployment, run by a program; its log is in the file of this name."""
-        environment = {f"STREAM_DEDUP_{setting.upper()}": value for setting, value in self.settings.items()}
+        """A worker of this deployment, by a program and with settings of its own; its log has this name."""
+        chosen = {**self.settings, **settings}
+        environment = {f"STREAM_DEDUP_{setting.upper()}": value for setting, value in chosen.items()}
         return worker(environment, self.logs / f"{name}.log", program)
 
     async def publish(self, articles: Sequence[Article]) -> None:
@@ -118,7 +119,7 @@ class Deployment:
 
 @contextlib.asynccontextmanager
 async def deployment(
-    bootstrap_servers: str, logs: Path, *, raw_bytes: int | None = None, **settings: str
+    bootstrap_servers: str, logs: Path, *, raw_bytes: int | None = None, replication: int = 1, **settings: str
 ) -> AsyncIterator[Deployment]:
     """A deployment with names that nobody else uses, its topics made; further settings by their names.
 
@@ -126,6 +127,7 @@ async def deployment(
         bootstrap_servers: of the tests' broker.
         logs: folder for the workers' logs.
         raw_bytes: largest record of the raw topic; the broker's default where left out.
+        replication: copies of each partition.
         settings: further settings of the workers.
     """
     name = uuid.uuid4().hex[:8]
@@ -140,10 +142,10 @@ async def deployment(
     async with connect(Connection(bootstrap_servers)) as broker:
         if raw_bytes is not None:
             configs = {"max.message.bytes": str(raw_bytes), "message.timestamp.after.max.ms": str(2**63 - 1)}
-            await broker.admin.create_topics([NewTopic(topics.raw, PARTITIONS, 1, topic_configs=configs)])
+            await broker.admin.create_topics([NewTopic(topics.raw, PARTITIONS, replication, topic_configs=configs)])
             await wait_until_known(broker, topics.raw)
         names = (topics.raw, *topics.outputs, *topics.internal)
-        await create_topics(broker, names, topics, partitions=PARTITIONS, replication=1, batch_records=1000)
+        await create_topics(broker, names, topics, partitions=PARTITIONS, replication=replication, batch_records=1000)
         await check_topics(broker, topics, batch_records=1000)
         yield Deployment(broker, topics, name, chosen, logs)
 

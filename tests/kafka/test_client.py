@@ -1,6 +1,7 @@
 """The real transport: where no Kafka answers, where aiokafka's answers need a second look, and what it reads."""
 
 import asyncio
+import socket
 import uuid
 from collections.abc import Mapping, Sequence
 from itertools import count
@@ -11,7 +12,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.structs import OffsetAndMetadata
 
-from stream_dedup.errors import TransactionFailedError
+from stream_dedup.errors import BrokerUnreachableError, TransactionFailedError
 from stream_dedup.kafka import client
 from stream_dedup.kafka.client import KafkaBroker, KafkaSource, connect
 from stream_dedup.kafka.connection import Connection
@@ -49,6 +50,24 @@ async def test_a_reader_that_is_cut_off_while_it_connects_is_closed() -> None:
     assert _Connecting.stopped
     await probe.stop()
     await admin.close()
+
+
+@pytest.mark.parametrize(
+    ("listening", "told"),
+    [
+        pytest.param(False, "no broker can be reached at", id="refused"),
+        pytest.param(True, "no broker answers within 0.5 s at", id="silent"),
+    ],
+)
+async def test_the_error_says_what_was_tried(told: str, *, listening: bool) -> None:
+    """A time is only named where it was waited for."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        if not listening:
+            server.close()
+        with pytest.raises(BrokerUnreachableError, match=f"^{told} {address}: start one"):
+            async with connect(Connection(address, call_timeout=0.5)):
+                pass
 
 
 class LoadingCoordinator:
