@@ -125,12 +125,13 @@ def _normalize_run(match: re.Match[str]) -> str:
     return unicodedata.normalize("NFKC", run)
 
 
-_RUN = re.compile(f"[{HAN}]+|[{UNSPACED}]+|[^{HAN}{UNSPACED}{_SPACE}{_PUNCTUATION}{PERCENT}{_SYMBOL}{_PRIVATE}]+")
+RUN = re.compile(f"([{HAN}]+)|([{UNSPACED}]+)|([^{HAN}{UNSPACED}{_SPACE}{_PUNCTUATION}{PERCENT}{_SYMBOL}{_PRIVATE}]+)")
+"""A run, by its group: of Han, of a script without spaces, or of letters, marks and digits of all others."""
 
 
 def runs(folded: str) -> list[str]:
     """Runs of Han, runs of a script without spaces, and words of all others, in order: letters, marks and numbers."""
-    return _RUN.findall(folded)
+    return [match[0] for match in RUN.finditer(folded)]
 
 
 # What is kept of a number's punctuation, as noncharacters, which no folded text has of its own.
