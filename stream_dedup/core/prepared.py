@@ -29,7 +29,7 @@ class Prepared:
     runs: Runs
     """Their runs."""
     run_hashes: NDArray[np.uint64]
-    """(runs,) hashes of the runs that are words, and of all runs of texts that are cut at spaces; 0 of others."""
+    """(r,) see `hash_runs`."""
     mostly_unspaced: NDArray[np.bool_]
     """(n,) whether half the letters or more are Han or of another script without spaces."""
     digests: NDArray[np.uint8]
@@ -60,52 +60,59 @@ def prepare(texts: Sequence[str], segmenter: Segmenter, memory: HashMemory) -> P
     """Make a batch of texts ready; each row depends on its own text alone."""
     folded = [text.fold(raw) for raw in texts]
     runs = runs_of(folded)
+    run_hashes = hash_runs(runs, memory)
     counts = count_words(runs, segmenter)
-    unspaced = runs.mostly_unspaced
-    run_hashes = _run_hashes(runs, unspaced, memory)
     return Prepared(
         texts=texts,
         folded=folded,
         runs=runs,
         run_hashes=run_hashes,
-        mostly_unspaced=unspaced,
-        digests=_rows([text.digest(text.comparable(one)) for one in folded], DIGEST_BYTES),
-        facts=_rows(_facts(texts, folded, unspaced, counts), FACT_BYTES),
+        mostly_unspaced=runs.mostly_unspaced,
+        digests=digests_of(folded),
+        facts=sketch_facts(texts, folded, runs.mostly_unspaced, counts),
         word_counts=counts,
-        minima=_minima(runs, run_hashes, unspaced),
+        minima=minima_of(runs, run_hashes),
         segmenter=segmenter,
         memory=memory,
     )
 
 
-def _run_hashes(runs: Runs, unspaced: NDArray[np.bool_], memory: HashMemory) -> NDArray[np.uint64]:
+def hash_runs(runs: Runs, memory: HashMemory) -> NDArray[np.uint64]:
+    """(r,) hashes of the runs that are words, and of all runs of texts that are cut at spaces; 0 of others."""
     hashes = np.zeros(len(runs.ends), dtype=np.uint64)
-    wanted = runs.are_words | ~np.repeat(unspaced, runs.per_text)
+    wanted = runs.are_words | ~np.repeat(runs.mostly_unspaced, runs.per_text)
     hashes[wanted] = memory.hashes(runs.strings(wanted))
     return hashes
 
 
-def _facts(
-    texts: Sequence[str], folded: list[str], unspaced: NDArray[np.bool_], counts: NDArray[np.int64]
-) -> list[bytes]:
-    return [
+def digests_of(folded: Sequence[str]) -> NDArray[np.uint8]:
+    """(n, DIGEST_BYTES) of the comparable forms of n texts."""
+    return _rows([text.digest(text.comparable(one)) for one in folded], DIGEST_BYTES)
+
+
+def sketch_facts(
+    texts: Sequence[str], folded: Sequence[str], unspaced: NDArray[np.bool_], counts: NDArray[np.int64]
+) -> NDArray[np.uint8]:
+    """(n, FACT_BYTES) of n texts, given also folded, whether each is mostly unspaced, (n,), and its words, (n,)."""
+    sketches = [
         # Where words are cut at spaces facts come from the text as it came, for its capitals: so decode it here too.
         fact_sketch(facts_of(unescape(raw) if "&" in raw else raw, plain, unspaced=without_spaces), words)
         for raw, plain, without_spaces, words in zip(texts, folded, unspaced.tolist(), counts.tolist(), strict=True)
     ]
+    return _rows(sketches, FACT_BYTES)
+
+
+def minima_of(runs: Runs, run_hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """(n, minhash.BINS) over 5 characters each of text that is mostly Han, over 3 words each of other text."""
+    unspaced = runs.mostly_unspaced
+    result = np.empty((len(unspaced), minhash.BINS), dtype=np.uint64)
+    letters = runs.letters[np.repeat(unspaced, runs.letters_per_text)].astype(np.uint64)
+    result[unspaced] = minhash.minima(*minhash.shingles(letters, runs.letters_per_text[unspaced], minhash.CHARACTERS))
+    words = run_hashes[np.repeat(~unspaced, runs.per_text)]
+    result[~unspaced] = minhash.minima(*minhash.shingles(words, runs.per_text[~unspaced], minhash.WORDS))
+    return result
 
 
 def _rows(parts: list[bytes], size: int) -> NDArray[np.uint8]:
     """(n, size) of n byte strings of this size."""
     return np.frombuffer(bytearray(b"".join(parts)), dtype=np.uint8).reshape(-1, size)
-
-
-def _minima(runs: Runs, run_hashes: NDArray[np.uint64], unspaced: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Minima over 5 characters each of text that is mostly Han, over 3 words each of other text."""
-    result = np.empty((len(unspaced), minhash.BINS), dtype=np.uint64)
-    per_text = runs.letters_per_text
-    letters = runs.letters[np.repeat(unspaced, per_text)].astype(np.uint64)
-    result[unspaced] = minhash.minima(*minhash.shingles(letters, per_text[unspaced], minhash.CHARACTERS))
-    words = run_hashes[np.repeat(~unspaced, runs.per_text)]
-    result[~unspaced] = minhash.minima(*minhash.shingles(words, runs.per_text[~unspaced], minhash.WORDS))
-    return result
