@@ -1,11 +1,12 @@
 """What each character is, as one table of bits: a text is then sorted by looking its characters up."""
 
+import re
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stream_dedup.core.text import RUN
+from stream_dedup.core import text
 
 HAN, UNSPACED, WORD, STRANGE = 1, 2, 3, 4
 """Kinds of runs; 0 is what stands between runs. A strange one begins with a character of planes that Unicode has not
@@ -14,6 +15,8 @@ KIND = 7
 """The bits of a kind."""
 DIGIT = 8
 """The bit of a digit (`str.isdigit`)."""
+SPACE = 16
+"""The bit of white space."""
 _IDEOGRAPHS, _UNASSIGNED, _PRIVATE = 0x20000, 0x40000, 0xF0000
 """Where planes of ideographs, of nothing yet, and of private characters begin; all of the last two are alike."""
 
@@ -23,10 +26,11 @@ def character_bits() -> NDArray[np.uint8]:
     """(0x110000,) the bits of each character by its code."""
     characters = "".join(map(chr, range(_UNASSIGNED)))
     bits = np.zeros(0x110000, dtype=np.uint8)
-    for match in RUN.finditer(characters):
+    for match in text.RUN.finditer(characters):
         start, end = match.span()
         bits[start:end] = match.lastindex or 0
     bits[:_UNASSIGNED][list(map(str.isdigit, characters))] |= DIGIT
+    bits[[match.start() for match in re.finditer(f"[{text.SPACE}]", characters)]] |= SPACE
     bits[_UNASSIGNED:_PRIVATE] = bits[_UNASSIGNED - 1]
     strange = bits[_IDEOGRAPHS:]
     strange[strange == WORD] = STRANGE
@@ -38,6 +42,6 @@ def ideographs() -> list[str]:
     return list(map(chr, np.flatnonzero(character_bits() & KIND == HAN).tolist()))
 
 
-def codes_of(text: str) -> NDArray[np.uint32]:
+def codes_of(string: str) -> NDArray[np.uint32]:
     """The characters' codes, (n,)."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    return np.frombuffer(string.encode("utf-32-le", "surrogatepass"), dtype="<u4")

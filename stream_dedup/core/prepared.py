@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from stream_dedup.core import minhash, text
 from stream_dedup.core.fact_sketch import fact_sketch
 from stream_dedup.core.facts import facts_of
+from stream_dedup.core.folding import fold_all
 from stream_dedup.core.runs import Runs, runs_of
 from stream_dedup.core.segment import Scripts, Segmenter, by_script, segment
 from stream_dedup.core.simhash import HashMemory
@@ -58,7 +59,7 @@ class Prepared:
 
 def prepare(texts: Sequence[str], segmenter: Segmenter, memory: HashMemory) -> Prepared:
     """Make a batch of texts ready; each row depends on its own text alone."""
-    folded = [text.fold(raw) for raw in texts]
+    folded = fold_all(texts)
     runs = runs_of(folded)
     run_hashes = hash_runs(runs, memory)
     counts = count_words(runs, segmenter)
