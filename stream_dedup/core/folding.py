@@ -99,7 +99,7 @@ def _joins(character: str) -> bool:
 
 @compiled
 def _fold(
-    codes: NDArray[np.uint32], ends: NDArray[np.int64], table: _Table, bits: NDArray[np.uint8], folded: _Folded
+    codes: NDArray[np.uint32], ends: NDArray[np.int64], table: _Table, bits: NDArray[np.uint16], folded: _Folded
 ) -> int:
     """Fill what is folded; how many codes there are. Hard texts get none."""
     out = folded.codes

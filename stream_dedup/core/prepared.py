@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stream_dedup.core import minhash, text
+from stream_dedup.core.comparable import comparable_all
 from stream_dedup.core.fact_sketch import fact_sketch
 from stream_dedup.core.facts import facts_of
 from stream_dedup.core.folding import fold_all
@@ -88,7 +89,7 @@ def hash_runs(runs: Runs, memory: HashMemory) -> NDArray[np.uint64]:
 
 def digests_of(folded: Sequence[str]) -> NDArray[np.uint8]:
     """(n, DIGEST_BYTES) of the comparable forms of n texts."""
-    return _rows([text.digest(text.comparable(one)) for one in folded], DIGEST_BYTES)
+    return _rows([text.digest(one) for one in comparable_all(folded)], DIGEST_BYTES)
 
 
 def sketch_facts(

@@ -92,7 +92,7 @@ def runs_of(folded: Sequence[str]) -> Runs:
 
 @compiled
 def _split(
-    codes: NDArray[np.uint32], text_ends: NDArray[np.int64], bits: NDArray[np.uint8], runs: Runs
+    codes: NDArray[np.uint32], text_ends: NDArray[np.int64], bits: NDArray[np.uint16], runs: Runs
 ) -> tuple[int, int]:
     """Fill the arrays of runs; how many letters and runs there are."""
     letter = run = place = 0

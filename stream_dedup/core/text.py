@@ -141,16 +141,21 @@ def runs(folded: str) -> list[str]:
     return [match[0] for match in RUN.finditer(folded)]
 
 
-# What is kept of a number's punctuation, as noncharacters, which no folded text has of its own.
-_MARKS = {kept: chr(0xFDD0 + place) for place, kept in enumerate(" .,:/'-٫٬")}
-_MARKS["—"] = _MARKS["-"]
-_GAP = re.compile(f"(\\d)([{SPACE}{PRIVATE}{_PUNCTUATION}]+)(?=\\d)")
+MARKS = {kept: chr(0xFDD0 + place) for place, kept in enumerate(" .,:/'-٫٬")}
+"""What is kept of a number's punctuation, as noncharacters, which no folded text has of its own."""
+MARKS["—"] = MARKS["-"]
+ASIDE = f"{SPACE}{PRIVATE}{_PUNCTUATION}"
+"""What is set aside, as the inside of a character class."""
+BORDER = f"{HAN}{SPACE}{_PUNCTUATION}{PERCENT}{_SYMBOL}"
+"""After what a minus leads a number, as the inside of a character class."""
+CURRENCY = _character_class("Sc")
+_GAP = re.compile(f"(\\d)([{ASIDE}]+)(?=\\d)")
 # A sign or a decimal point that leads a number: -1.14, -$5, .50; but covid-19 has no sign, nor has a dash of hyphens.
 _LEADING = re.compile(
-    f"-(?<![^{HAN}{SPACE}{_PUNCTUATION}{PERCENT}{_SYMBOL}].)(?<![-.].)(?=[{_character_class('Sc')}]?\\.?\\d)"
+    f"-(?<![^{BORDER}].)(?<![-.].)(?=[{CURRENCY}]?\\.?\\d)"
     r"|\.(?<!\w.)(?<!\..)(?=\d)"
 )
-_ASIDE = re.compile(f"[{SPACE}{PRIVATE}{_PUNCTUATION}]+")
+_ASIDE = re.compile(f"[{ASIDE}]+")
 
 
 def comparable(folded: str) -> str:
@@ -160,17 +165,17 @@ def comparable(folded: str) -> str:
     for comparing only: a number's signs and separators are in it as noncharacters.
     """
     marked = _GAP.sub(_mark_gap, folded)
-    marked = _LEADING.sub(lambda match: _MARKS[match[0]], marked)
+    marked = _LEADING.sub(lambda match: MARKS[match[0]], marked)
     return _ASIDE.sub("", marked)
 
 
 def _mark_gap(match: re.Match[str]) -> str:
     """The mark for what stands between two digits: one separator of a number, or a gap, after which a sign may lead."""
     digit, gap = match.groups()
-    if gap in _MARKS:
-        return digit + _MARKS[gap]
+    if gap in MARKS:
+        return digit + MARKS[gap]
     leads = gap[-1] in "-." and gap[-2:-1] not in {"", "-", "."}
-    return digit + _MARKS[" "] + (_MARKS[gap[-1]] if leads else "")
+    return digit + MARKS[" "] + (MARKS[gap[-1]] if leads else "")
 
 
 def digest(comparable_text: str) -> bytes:

@@ -34,7 +34,17 @@ def test_a_phrase_of_opencc_has_a_character_that_tells_it(tmp_path: Path) -> Non
     """Where OpenCC's dictionary converts a phrase otherwise than character by character, the text is left to OpenCC."""
     installed = Path(opencc.__file__).parent / "clib"
     source, made = installed / "share" / "opencc" / "TSPhrases.ocd2", tmp_path / "phrases.txt"
-    program = [installed / "bin" / "opencc_dict", "-i", source, "-f", "ocd2", "-o", made, "-t", "text"]
+    program: list[str | Path] = [
+        installed / "bin" / "opencc_dict",
+        "-i",
+        source,
+        "-f",
+        "ocd2",
+        "-o",
+        made,
+        "-t",
+        "text",
+    ]
     subprocess.run(program, check=True, capture_output=True)
     phrases = [line.split("\t")[0] for line in made.read_text(encoding="utf-8").splitlines()]
     convert = opencc.OpenCC("t2s").convert
