@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from stream_dedup.core import minhash, text
 from stream_dedup.core.comparable import comparable_all
-from stream_dedup.core.fact_sketch import fact_sketch
-from stream_dedup.core.facts import facts_of
+from stream_dedup.core.fact_sketch import fact_sketch, sketch_of
+from stream_dedup.core.facts import spaced_facts
 from stream_dedup.core.folding import fold_all
+from stream_dedup.core.han_facts import unspaced_slots
 from stream_dedup.core.runs import Runs, runs_of
 from stream_dedup.core.segment import Scripts, Segmenter, by_script, segment
 from stream_dedup.core.simhash import HashMemory
@@ -96,10 +97,13 @@ def sketch_facts(
     texts: Sequence[str], folded: Sequence[str], unspaced: NDArray[np.bool_], counts: NDArray[np.int64]
 ) -> NDArray[np.uint8]:
     """(n, FACT_BYTES) of n texts, given also folded, whether each is mostly unspaced, (n,), and its words, (n,)."""
+    of_han = iter(unspaced_slots([one for one, without in zip(folded, unspaced, strict=True) if without]))
     sketches = [
         # Where words are cut at spaces facts come from the text as it came, for its capitals: so decode it here too.
-        fact_sketch(facts_of(unescape(raw) if "&" in raw else raw, plain, unspaced=without_spaces), words)
-        for raw, plain, without_spaces, words in zip(texts, folded, unspaced.tolist(), counts.tolist(), strict=True)
+        sketch_of(next(of_han), words)
+        if without
+        else fact_sketch(spaced_facts(unescape(raw) if "&" in raw else raw), words)
+        for raw, without, words in zip(texts, unspaced.tolist(), counts.tolist(), strict=True)
     ]
     return _rows(sketches, FACT_BYTES)
 
