@@ -11,6 +11,8 @@ for numbers and dates, one for names. The rest of the head is the text's length.
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from typing import TypeAlias
 
 import xxhash
@@ -26,6 +28,11 @@ SLOTS = (FACT_BYTES - 1) // _SLOT.size
 NAME_SLOTS = 5
 """A quarter of the slots is for names, the rest for numbers and dates; either takes what the other leaves."""
 _KIND_BITS = 2
+_KIND = 3
+HELD = 1 << 15
+"""Contexts, and as many values, whose hashes are held: they come again and again."""
+_SHORT = 16
+"""Characters of a value that is worth holding; contexts have seven at most."""
 _FIGURES_CUT, _NAMES_CUT = 1, 2
 WORDS_STEP = 25
 """In so many words the length is counted, up to 63 steps."""
@@ -45,21 +52,24 @@ class Sample:
 
 def kind_of(context: int) -> FactKind:
     """The kind of the facts in a context of a slot."""
-    return FactKind(context & (1 << _KIND_BITS) - 1)
+    return FactKind(context & _KIND)
 
 
 def fact_sketch(facts: Iterable[Fact], words: int) -> bytes:
     """The sketch of the facts, in whatever order they come, of a text of so many words."""
-    figures: list[Slot] = []
-    names: list[Slot] = []
-    for fact in facts:
-        (names if fact.kind is FactKind.NAME else figures).append(_slot(fact))
+    return sketch_of([slot(fact) for fact in facts], words)
+
+
+def sketch_of(slots: Sequence[Slot], words: int) -> bytes:
+    """The sketch of facts given as their slots."""
+    figures = [one for one in slots if one[0] & _KIND != FactKind.NAME]
+    names = [one for one in slots if one[0] & _KIND == FactKind.NAME]
     kept_figures = _smallest(figures, max(SLOTS - NAME_SLOTS, SLOTS - len(names)))
     kept_names = _smallest(names, SLOTS - len(kept_figures))
     flags = _FIGURES_CUT * (len(kept_figures) < len(figures)) | _NAMES_CUT * (len(kept_names) < len(names))
     head = min(words // WORDS_STEP, _MAX_STEPS) << 2 | flags
-    packed = b"".join(_SLOT.pack(*slot) for slot in sorted(kept_figures + kept_names))
-    return (bytes((head,)) + packed).ljust(FACT_BYTES, b"\0")
+    kept = sorted(kept_figures + kept_names)
+    return struct.pack(f"<B{len(kept) * 'HB'}", head, *chain.from_iterable(kept)).ljust(FACT_BYTES, b"\0")
 
 
 def words_of(sketch: bytes) -> int:
@@ -67,11 +77,34 @@ def words_of(sketch: bytes) -> int:
     return (sketch[0] >> 2) * WORDS_STEP
 
 
-def _slot(fact: Fact) -> Slot:
-    context = xxhash.xxh3_64_intdigest(fact.context.encode("utf-8", "surrogatepass")) >> 64 - 16 + _KIND_BITS
-    value = xxhash.xxh3_64_intdigest(fact.value.encode("utf-8", "surrogatepass"))
-    # No context is zero: that is an unused slot.
-    return (context or 1) << _KIND_BITS | fact.kind, value & 0xFF
+def slot(fact: Fact) -> Slot:
+    """A fact as two hashes."""
+    return slot_of(fact.kind, context_hash(fact.context), value_hash(fact.value))
+
+
+def slot_of(kind: int, context: int, value: int) -> Slot:
+    """A fact given by its kind and the hashes of its context and its value."""
+    return context << _KIND_BITS | kind, value
+
+
+@lru_cache(HELD)
+def context_hash(context: str) -> int:
+    """14 bits of a context, never zero: that is an unused slot."""
+    return _hash(context) >> 64 - 16 + _KIND_BITS or 1
+
+
+def value_hash(value: str) -> int:
+    """8 bits of a value."""
+    return _short_value_hash(value) if len(value) <= _SHORT else _hash(value) & 0xFF
+
+
+@lru_cache(HELD)
+def _short_value_hash(value: str) -> int:
+    return _hash(value) & 0xFF
+
+
+def _hash(string: str) -> int:
+    return xxhash.xxh3_64_intdigest(string.encode("utf-8", "surrogatepass"))
 
 
 def _smallest(slots: list[Slot], room: int) -> list[Slot]:

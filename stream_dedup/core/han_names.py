@@ -7,40 +7,65 @@ dictionary. What is found is not always a name (全国城|市), but it is the sa
 asks only for what was replaced.
 """
 
-import re
+import numpy as np
+from numpy.typing import NDArray
 
-from stream_dedup.core.fact import Fact
-from stream_dedup.core.text import HAN
+from stream_dedup.core.characters import HAN, KIND
+from stream_dedup.core.compiled import compiled
+from stream_dedup.core.han_table import ALPHA, CODE_BITS, CUE, CUES, LONGEST, PLACE, SIZE, Found
 from stream_dedup.core.verdict import FactKind
 
-_PLACES = frozenset("省市县区镇乡村路街桥站港")
-_ORGANISATIONS = (
-    "公司 集团 股份 科技 实业 银行 证券 基金 大学 学院 中学 小学 医院 法院 察院 安局 政府 象台 究所 协会 员会"
-)
-_SITES = "街道 大道 社区 小区 广场 大厦 机场 水库 景区 片区 电站"
-_TITLES = "同志 先生 女士 主任 局长 书记 区长 县长 市长 省长 部长 总理 总统 董事 教授 院士"
-_CUES = frozenset(f"{_ORGANISATIONS} {_SITES} {_TITLES}".split())
-"""Two characters, the last two of longer ones (气象台, 委员会)."""
-_LAST = re.compile(f"[{''.join(sorted(_PLACES | {cue[-1] for cue in _CUES}))}]")
-_NAME = re.compile(f"[{HAN}]*$")
-_LONGEST = 3
-"""Characters of a name that are compared: names that differ mostly differ in the last three."""
+_PAIRS = np.array([[ord(cue[0]), ord(cue[1])] for cue in sorted(CUES)], dtype=np.uint32)
+_NAME = int(FactKind.NAME)
 
 
-def han_names(folded: str) -> list[Fact]:
-    """Names before cues, each with its last characters; the context is the cue and the character after it."""
-    found = []
-    for match in _LAST.finditer(folded):
-        end = match.end()
-        if folded[end - 2 : end] in _CUES:
-            start = end - 2
-        elif match[0] in _PLACES:
-            start = end - 1
-        else:
-            continue
-        name = folded[max(0, start - _LONGEST) : start]
-        if not name.isalpha():
-            name = _NAME.search(name)[0]  # type: ignore[index]  # it finds the empty string at least
-        if len(name) > 1:
-            found.append(Fact(FactKind.NAME, folded[start : end + 1], name))
+@compiled
+def find_names(
+    codes: NDArray[np.uint32], ends: NDArray[np.int64], kinds: NDArray[np.uint16], bits: NDArray[np.uint8],
+    found: Found,
+) -> int:  # fmt: skip
+    """Names of n texts before cues; the context is the cue and the character after it."""
+    count = first = 0
+    for row in range(len(ends)):
+        for last in range(first, ends[row]):
+            of = bits[min(codes[last], SIZE - 1)]
+            if of & (PLACE | CUE) == 0:
+                continue
+            cue = last - 1 if of & CUE and last > first and _is_cue(codes[last - 1], codes[last]) else last
+            if cue == last and of & PLACE == 0:
+                continue
+            start = _name_start(codes, max(first, cue - LONGEST), cue, kinds, bits)
+            if cue - start > 1:
+                context = np.int64(0)
+                for place in range(cue, cue + 3):
+                    inside = place < min(last + 2, ends[row])
+                    context = context << CODE_BITS | (np.int64(codes[place]) if inside else np.int64(0))
+                found.starts[count], found.stops[count] = start, cue
+                found.kinds[count], found.contexts[count] = _NAME, context
+                count += 1
+        first = ends[row]
+        found.ends[row] = count
+    return count
+
+
+@compiled
+def _is_cue(before: np.uint32, last: np.uint32) -> bool:
+    found = False
+    for first, second in _PAIRS:
+        found |= first == before and second == last
     return found
+
+
+@compiled
+def _name_start(
+    codes: NDArray[np.uint32], first: int, stop: int, kinds: NDArray[np.uint16], bits: NDArray[np.uint8]
+) -> int:
+    """Where a name begins that ends before a cue: all letters from the first place on, or else the Han at the end."""
+    start = stop
+    while start > first and bits[min(codes[start - 1], SIZE - 1)] & ALPHA:
+        start -= 1
+    if start > first:
+        start = stop
+        while start > first and kinds[codes[start - 1]] & KIND == HAN:
+            start -= 1
+    return start

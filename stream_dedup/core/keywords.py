@@ -16,7 +16,7 @@ from itertools import takewhile
 
 import rjieba
 
-from stream_dedup.core.weights import jieba_file
+from stream_dedup.core.jieba_data import jieba_file
 
 # fmt: off
 STOP_WORDS = frozenset([

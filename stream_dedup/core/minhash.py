@@ -13,6 +13,8 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from stream_dedup.core.characters import codes_of
+from stream_dedup.core.compiled import compiled
 from stream_dedup.core.sketch import SIGNATURE_BYTES
 
 BINS = 8 * SIGNATURE_BYTES
@@ -23,7 +25,7 @@ WORDS = 3
 _BIN_BITS = BINS.bit_length() - 1
 _EMPTY = np.uint64(2**64 - 1)
 _PROBES = 64
-"""Tries to borrow for an empty bin: with 100 shingles or more all succeed, with 20 one in 13 fails (see _choose)."""
+"""Tries to borrow for an empty bin: with 100 shingles or more all succeed, with 20 one in 13 fails (see _borrowed)."""
 
 
 def _constants(name: str, count: int) -> NDArray[np.uint64]:
@@ -31,106 +33,121 @@ def _constants(name: str, count: int) -> NDArray[np.uint64]:
     return np.array([xxhash.xxh3_64_intdigest(name.encode(), seed=seed) | 1 for seed in range(count)], dtype=np.uint64)
 
 
-_FACTORS = _constants("factor", CHARACTERS)
-_MIX = _constants("mix", 2)
-_SALTS = _constants("salt", BINS)
+FACTORS = _constants("factor", CHARACTERS)
+"""A shingle's hash is the sum of its items, each times the factor of its place, mixed."""
+MIX = _constants("mix", 2)
+SALTS = _constants("salt", BINS)
 _KEEP = _constants("keep", 1)[0]
-# _DONORS[probe, bin]: from which bin an empty one borrows.
-_DONORS = np.array(
+DONORS = np.array(
     [
         [xxhash.xxh3_64_intdigest(b"donor %d" % bin_, seed=probe) % BINS for bin_ in range(BINS)]
         for probe in range(_PROBES)
     ],
     dtype=np.int64,
 )
+"""(probes, BINS): from which bin an empty one borrows."""
 
 
 def character_shingles(letters: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Hashes of the runs of CHARACTERS characters in n texts, uint64 (total,), and how many each has, int64 (n,).
-
-    A text that is shorter is one shingle.
-    """
-    padded = [text.ljust(CHARACTERS, "\0") for text in letters]
-    codes = np.frombuffer("".join(padded).encode("utf-32-le"), dtype="<u4").astype(np.uint64)
-    return _shingles(codes, np.array([len(text) for text in padded], dtype=np.int64), CHARACTERS)
+    """Hashes of the runs of CHARACTERS characters in n texts; returns as `shingles`."""
+    lengths = np.array([len(text) for text in letters], dtype=np.int64)
+    return shingles(codes_of("".join(letters)).astype(np.uint64), lengths, CHARACTERS)
 
 
 def word_shingles(words: Sequence[NDArray[np.uint64]]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Hashes of the runs of WORDS words in n texts given as hashes of their words; returns as `character_shingles`."""
-    padded = [np.pad(hashes, (0, max(0, WORDS - len(hashes)))) for hashes in words]
-    joined = np.concatenate([np.empty(0, dtype=np.uint64), *padded])
-    return _shingles(joined, np.array([len(hashes) for hashes in padded], dtype=np.int64), WORDS)
+    """Hashes of the runs of WORDS words in n texts given as hashes of their words; returns as `shingles`."""
+    joined = np.concatenate([np.empty(0, dtype=np.uint64), *words])
+    return shingles(joined, np.array([len(hashes) for hashes in words], dtype=np.int64), WORDS)
 
 
-def _shingles(
+def shingles(
     items: NDArray[np.uint64], lengths: NDArray[np.int64], size: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Hashes of `size` neighbours each; none reaches over the end of its text."""
-    places = len(items) - size + 1
-    if places < 1:
-        return np.empty(0, dtype=np.uint64), np.zeros(len(lengths), dtype=np.int64)
-    hashes = np.zeros(places, dtype=np.uint64)
-    term = np.empty_like(hashes)
-    for offset in range(size):
-        hashes += np.multiply(items[offset : offset + places], _FACTORS[offset], out=term)
-    within = np.ones(places, dtype=np.bool_)
-    ends = np.cumsum(lengths)[:-1]
-    for offset in range(1, size):
-        within[ends - offset] = False
-    return _mix(hashes[within]), lengths - (size - 1)
+    """Hashes of `size` neighbours each in n texts, uint64 (total,), and how many each text has, int64 (n,).
+
+    Args:
+        items: what stands in the texts, one after the other.
+        lengths: (n,) how many of them are each text's. No shingle reaches over the end of its text.
+        size: CHARACTERS or WORDS; a text that is shorter is one shingle, filled up with zeros.
+    """
+    counts = np.maximum(lengths - (size - 1), 1)
+    return _hashed(items, lengths, counts, FACTORS[:size], np.empty(counts.sum(), np.uint64)), counts
 
 
-def _mix(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+@compiled
+def _hashed(
+    items: NDArray[np.uint64], lengths: NDArray[np.int64], counts: NDArray[np.int64], factors: NDArray[np.uint64],
+    hashes: NDArray[np.uint64],
+) -> NDArray[np.uint64]:  # fmt: skip
+    """Fill the hashes of `shingles`."""
+    first = filled = 0
+    for row in range(len(lengths)):
+        end = first + lengths[row]
+        for place in range(first, first + counts[row]):
+            value = np.uint64(0)
+            for offset in range(min(len(factors), end - place)):
+                value += items[place + offset] * factors[offset]
+            hashes[filled] = _mixed(value)
+            filled += 1
+        first = end
+    return hashes
+
+
+@compiled
+def _mixed(value: np.uint64) -> np.uint64:
     """Every bit of the result depends on every bit given (multiply and shift, twice)."""
-    for factor in _MIX:
-        hashes ^= hashes >> np.uint64(32)
-        hashes *= factor
-    return hashes ^ (hashes >> np.uint64(29))
+    for factor in MIX:
+        value = (value ^ value >> np.uint64(32)) * factor
+    return value ^ value >> np.uint64(29)
 
 
 def minima(hashes: NDArray[np.uint64], counts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """The smallest hash of each bin, uint64 (n, BINS), of n texts whose shingle hashes stand one after the other."""
-    owners = np.repeat(np.arange(len(counts)), counts)
-    places = owners * BINS + (hashes >> np.uint64(64 - _BIN_BITS)).astype(np.int64)
-    smallest = np.full(len(counts) * BINS, _EMPTY)
-    np.minimum.at(smallest, places, hashes)
-    _densify(smallest)
-    return smallest.reshape(-1, BINS)
+    """The smallest hash of each bin, uint64 (n, BINS), of n texts whose shingle hashes stand one after the other.
+
+    An empty bin has the hash that it borrows; all are _EMPTY in a text without any hash.
+    """
+    smallest = np.full((len(counts), BINS), _EMPTY)
+    _fill(smallest, hashes, counts)
+    return smallest
+
+
+@compiled
+def _fill(smallest: NDArray[np.uint64], hashes: NDArray[np.uint64], counts: NDArray[np.int64]) -> None:
+    place = 0
+    for row in range(len(counts)):
+        bins = smallest[row]
+        for value in hashes[place : place + counts[row]]:
+            bin_ = value >> np.uint64(64 - _BIN_BITS)
+            bins[bin_] = min(bins[bin_], value)
+        place += counts[row]
+        lenders = bins.copy()
+        for bin_ in range(BINS):
+            if lenders[bin_] == _EMPTY:
+                bins[bin_] = _borrowed(lenders, bin_)
+
+
+@compiled
+def _borrowed(lenders: NDArray[np.uint64], bin_: int) -> np.uint64:
+    """The hash of the first donor that has one; if none has, the smallest hash under a permutation of the bin's own."""
+    chosen: np.uint64
+    for donor in DONORS[:, bin_]:
+        chosen = lenders[donor]
+        if chosen != _EMPTY:
+            return chosen
+    smallest = _EMPTY
+    for value in lenders:
+        if value != _EMPTY:
+            permuted = (value ^ SALTS[bin_]) * MIX[0]
+            if chosen == _EMPTY or permuted < smallest:
+                chosen, smallest = value, permuted
+    return chosen
 
 
 def signatures(smallest: NDArray[np.uint64]) -> NDArray[np.uint8]:
     """Signatures, uint8 (n, SIGNATURE_BYTES), of n texts with these `minima`."""
     # A borrowed hash gets a bit of its own in each bin: else all that borrow from one bin would agree by one chance.
-    kept = ((smallest ^ _SALTS) * _KEEP) >> np.uint64(63)
+    kept = ((smallest ^ SALTS) * _KEEP) >> np.uint64(63)
     return np.packbits(kept.astype(np.bool_), axis=1)
-
-
-def _densify(smallest: NDArray[np.uint64]) -> None:
-    """Give every empty bin the hash that it borrows; `smallest` has n times BINS, one text after the other.
-
-    A text without any hash stays empty.
-    """
-    lenders = smallest.copy()
-    empty = np.flatnonzero(smallest == _EMPTY)
-    for donors in _DONORS:
-        bins = empty % BINS
-        borrowed = lenders.take(empty - bins + donors.take(bins))
-        smallest[empty] = borrowed
-        empty = empty[borrowed == _EMPTY]
-        if not len(empty):
-            return
-    rows, starts = np.unique(empty // BINS, return_index=True)
-    for row, left in zip(rows, np.split(empty, starts[1:]), strict=True):
-        smallest[left] = _choose(lenders[row * BINS : (row + 1) * BINS], left % BINS)
-
-
-def _choose(lenders: NDArray[np.uint64], bins: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """For each of these bins one of a short text's hashes: the smallest under a permutation of the bin's own."""
-    hashes: NDArray[np.uint64] = lenders[lenders != _EMPTY]
-    if not len(hashes):
-        return np.full(len(bins), _EMPTY)
-    chosen: NDArray[np.int64] = ((hashes[:, None] ^ _SALTS[bins]) * _MIX[0]).argmin(axis=0)
-    return hashes[chosen]
 
 
 def estimated_jaccard(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> NDArray[np.float64]:

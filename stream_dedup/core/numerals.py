@@ -57,3 +57,8 @@ def plain_number(number: str) -> str:
     """A number in digits without thousands separators and zeros that say nothing: 3500 for 3,500.0 and 03500."""
     whole, point, fraction = number.replace(",", "").partition(".")
     return (whole.lstrip("0") or "0") + (point + fraction).rstrip("0").rstrip(".")
+
+
+def figure(number: str) -> str:
+    """A number in digits or in Chinese, in one notation."""
+    return plain_number(number) if number.isascii() else han_number(number[:MAX_NUMERAL])

@@ -9,7 +9,6 @@ A profile more is one entry in PROFILES, a recipe more is one function and its e
     minhash      hashes of the bands of a MinHash signature, met only if equal
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -22,15 +21,16 @@ from stream_dedup.core.bands import band_keys, optimal_bands
 from stream_dedup.core.keywords import cut, heaviest
 from stream_dedup.core.prepared import Prepared
 from stream_dedup.core.segment import segment
-from stream_dedup.core.simhash import reseeded, simhash
+from stream_dedup.core.simhash import reseeded, simhash, simhashes
 from stream_dedup.core.text import fold
+from stream_dedup.core.traits import traits_of
 
 Fingerprinter: TypeAlias = Callable[[Prepared], NDArray[np.uint64]]
 """A batch of n texts -> (n, fingerprints of the scheme)."""
 WordWeights: TypeAlias = Callable[[Prepared, int], Mapping[str, float]]
 """A batch and one of its rows -> what each word of that text weighs in its fingerprints."""
-Weigh: TypeAlias = Callable[[Counter[str]], NDArray[np.float64]]
-"""The n different words of a text, and how often each stands there -> weights (n,)."""
+Weigh: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.int32]], NDArray[np.float64]]
+"""How often n words stand in their texts, and their traits -> weights (n,)."""
 KEYWORDS = 20
 """As many as `tfidf-top20` says."""
 PERMUTATIONS = 128
@@ -70,13 +70,12 @@ def word_simhash(unspaced: Weigh, spaced: Weigh, fingerprints: int) -> Fingerpri
     """SimHash of all words, weighed by one function in mostly Han text and another in text cut at spaces."""
 
     def of(batch: Prepared) -> NDArray[np.uint64]:
-        result = np.zeros((len(batch.texts), fingerprints), dtype=np.uint64)
-        for row, scripts in enumerate(batch.scripts):
-            words = batch.words(row)
-            weigh = unspaced if scripts.mostly_unspaced else spaced
-            hashes, weighed = batch.hashes(words), weigh(words)
-            result[row] = [simhash(reseeded(hashes, seed), weighed) for seed in range(fingerprints)]
-        return result
+        words = batch.words()
+        cut_at_spaces = ~np.repeat(batch.mostly_unspaced, np.diff(words.ends, prepend=0))
+        weighed = unspaced(words.counts, words.traits).copy()
+        weighed[cut_at_spaces] = spaced(words.counts[cut_at_spaces], words.traits[cut_at_spaces])
+        columns = [simhashes(reseeded(words.hashes, seed), weighed, words.ends) for seed in range(fingerprints)]
+        return np.stack(columns, axis=1)
 
     return of
 
@@ -85,9 +84,10 @@ def word_weights(unspaced: Weigh, spaced: Weigh) -> WordWeights:
     """The weights of `word_simhash`."""
 
     def of(batch: Prepared, row: int) -> Mapping[str, float]:
-        words = batch.words(row)
-        weigh = unspaced if batch.scripts[row].mostly_unspaced else spaced
-        return dict(zip(words, weigh(words).tolist(), strict=True))
+        words = batch.counter(row)
+        weigh = unspaced if batch.mostly_unspaced[row] else spaced
+        weighed = weigh(np.array(list(words.values()), dtype=np.float64), traits_of(words))
+        return dict(zip(words, weighed.tolist(), strict=True))
 
     return of
 
@@ -98,7 +98,7 @@ def keyword_weights(batch: Prepared, row: int) -> Mapping[str, float]:
     A mostly Han text is cut as it came, as jieba.analyse cuts it, and its keywords are folded; other text, of which
     jieba makes single characters, into the words that all other recipes take.
     """
-    scripts = batch.scripts[row]
+    scripts = batch.scripts(row)
     words = cut(batch.texts[row]) if scripts.mostly_han else segment(batch.segmenter, scripts)
     weighed: dict[str, float] = {}
     for word, weight in heaviest(words, KEYWORDS):

@@ -5,16 +5,22 @@ near-duplicates for web crawling" (WWW 2007): each word votes for or against eac
 """
 
 from collections.abc import Callable, Collection
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from stream_dedup.core.compiled import compiled
+from stream_dedup.core.dictionary import Dictionary, hashed_tree
+from stream_dedup.core.tree import Tree
+
 WordHash: TypeAlias = Callable[[bytes], int]
 """A word in UTF-8 to its 64-bit hash."""
 
 
+@cache
 def xxh3(seed: int) -> WordHash:
     """The 64-bit xxHash3 with a seed: one seed for each fingerprint of a scheme."""
     return lambda word: xxhash.xxh3_64_intdigest(word, seed=seed)
@@ -39,8 +45,6 @@ def reseeded(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
 
 _LONGEST = 32
 """Characters in a word that is worth holding."""
-_BLOCK = 128
-"""Words whose bits are spread out at once: 64 KiB, which stays in the cache and needs no fresh pages."""
 
 
 class HashMemory(dict[str, int]):
@@ -67,15 +71,35 @@ class HashMemory(dict[str, int]):
         """The hashes of n words, (n,)."""
         return np.fromiter(map(self.__getitem__, words), np.uint64, len(words))
 
+    def tree(self, dictionary: Dictionary) -> Tree:
+        """A dictionary's words with their hashes, which do not count for the limit."""
+        return hashed_tree(dictionary, self._word_hash)
+
 
 def simhash(hashes: NDArray[np.uint64], weights: NDArray[np.float64]) -> int:
-    """The fingerprint of words with these hashes and weights, both (n,); 0 without words.
+    """The fingerprint of words with these hashes and weights, both (n,), as `simhashes`."""
+    return int(simhashes(hashes, weights, np.array([len(hashes)], dtype=np.int64))[0])
 
-    A bit is set when the weights for it outweigh those against it; a tie leaves it unset. Whole numbers as weights
-    make the sums exact (below 2**53), so that every machine gives the same bits.
+
+@compiled
+def simhashes(hashes: NDArray[np.uint64], weights: NDArray[np.float64], ends: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The fingerprints, (n,), of n texts, given the hashes and weights, both (w,), of all their words.
+
+    A text's words end at its place in `ends`, (n,); without words its fingerprint is 0. A bit is set when the weights
+    for it outweigh those against it; a tie leaves it unset. Whole numbers as weights make the sums exact (below 2**53),
+    so that every machine gives the same bits, in whatever order it adds.
     """
-    votes = np.zeros(64, dtype=np.float64)
-    for start in range(0, len(hashes), _BLOCK):
-        block = hashes[start : start + _BLOCK].astype(">u8").view(np.uint8)
-        votes += weights[start : start + _BLOCK] @ np.unpackbits(block).reshape(-1, 64).astype(np.float64)
-    return int.from_bytes(np.packbits(2 * votes > weights.sum()).tobytes(), "big")
+    result = np.zeros(len(ends), np.uint64)
+    word = 0
+    for row in range(len(ends)):
+        votes = np.zeros(64, np.float64)
+        total = 0.0
+        while word < ends[row]:
+            total += weights[word]
+            for bit in range(64):
+                votes[bit] += weights[word] * np.float64(hashes[word] >> np.uint64(bit) & np.uint64(1))
+            word += 1
+        for bit in range(64):
+            if 2 * votes[bit] > total:
+                result[row] |= np.uint64(1) << np.uint64(bit)
+    return result

@@ -44,8 +44,9 @@ def _character_class(*categories: str) -> str:
 
 _PUNCTUATION = _character_class("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po")
 _SYMBOL = _character_class("Sc", "Sk", "Sm", "So") + "\U0001f000-\U0001fbff"
-_SPACE = r"\s" + _character_class("Zs", "Zl", "Zp")
-_PRIVATE = "\ue000-\uf8ff\U000f0000-\U0010ffff"
+SPACE = r"\s" + _character_class("Zs", "Zl", "Zp")
+"""White space, as the inside of a character class."""
+PRIVATE = "\ue000-\uf8ff\U000f0000-\U0010ffff"
 
 # Characters that are not seen: controls (except white space), format characters and what else Unicode lists as default
 # ignorable (DerivedCoreProperties: fillers, joiners, variation selectors, tags); noncharacters, used as marks; and the
@@ -71,7 +72,7 @@ _WIDE = tuple(zip("，：；！？（）％．\u3000", ",:;!?()%. ", strict=True
 """Full-width marks that every Chinese text is full of: quicker one by one than as runs to normalize."""
 _ONE_SIGN = tuple(zip("\u2010\u2011\u2012\u2013\u2212\u2019", "-----'", strict=True))
 """Hyphens, en dash and minus are one sign, and so are the apostrophes."""
-_SPACE_IN_HAN = re.compile(f"[{_SPACE}](?<=[{HAN}].)[{_SPACE}]*(?=[{HAN}])", re.DOTALL)
+_SPACE_IN_HAN = re.compile(f"[{SPACE}](?<=[{HAN}].)[{SPACE}]*(?=[{HAN}])", re.DOTALL)
 _TO_SIMPLIFIED = opencc.OpenCC("t2s")
 _ENTITY = re.compile("&(?:[a-z][a-z0-9]{1,31}|#[0-9]{1,7}|#x[0-9a-f]{1,6});")
 """A character reference of HTML, in lower case."""
@@ -86,13 +87,13 @@ def fold(text: str) -> str:
     of HTML that a crawler left (&nbsp; &#39;), also escaped ones (&amp;nbsp;), become what they stand for. Folding
     twice changes nothing more.
     """
-    folded = _fold_characters(text)
+    folded = fold_characters(text)
     for _ in range(_ESCAPED):
         decoded = _ENTITY.sub(_decode_entity, folded) if "&" in folded else folded
         if decoded == folded:
             return folded
-        folded = _fold_characters(decoded)
-    return _fold_characters(folded.replace("&", " "))
+        folded = fold_characters(decoded)
+    return fold_characters(folded.replace("&", " "))
 
 
 def _decode_entity(match: re.Match[str]) -> str:
@@ -101,7 +102,13 @@ def _decode_entity(match: re.Match[str]) -> str:
     return unescape(reference) if reference[1] == "#" else html5.get(reference[1:], reference)
 
 
-def _fold_characters(text: str) -> str:
+def has_entity(folded: str) -> bool:
+    """Whether a folded text has a reference of HTML in it."""
+    return "&" in folded and _ENTITY.search(folded) is not None
+
+
+def fold_characters(text: str) -> str:
+    """The text folded, but for references of HTML."""
     text = text.encode("utf-8", "ignore").translate(None, delete=_CONTROLS).decode("utf-8").casefold()
     text = _replace(text, _WIDE)
     text = _TO_NORMALIZE.sub(_normalize_run, text)
@@ -125,24 +132,30 @@ def _normalize_run(match: re.Match[str]) -> str:
     return unicodedata.normalize("NFKC", run)
 
 
-_RUN = re.compile(f"[{HAN}]+|[{UNSPACED}]+|[^{HAN}{UNSPACED}{_SPACE}{_PUNCTUATION}{PERCENT}{_SYMBOL}{_PRIVATE}]+")
+RUN = re.compile(f"([{HAN}]+)|([{UNSPACED}]+)|([^{HAN}{UNSPACED}{SPACE}{_PUNCTUATION}{PERCENT}{_SYMBOL}{PRIVATE}]+)")
+"""A run, by its group: of Han, of a script without spaces, or of letters, marks and digits of all others."""
 
 
 def runs(folded: str) -> list[str]:
     """Runs of Han, runs of a script without spaces, and words of all others, in order: letters, marks and numbers."""
-    return _RUN.findall(folded)
+    return [match[0] for match in RUN.finditer(folded)]
 
 
-# What is kept of a number's punctuation, as noncharacters, which no folded text has of its own.
-_MARKS = {kept: chr(0xFDD0 + place) for place, kept in enumerate(" .,:/'-٫٬")}
-_MARKS["—"] = _MARKS["-"]
-_GAP = re.compile(f"(\\d)([{_SPACE}{_PRIVATE}{_PUNCTUATION}]+)(?=\\d)")
+MARKS = {kept: chr(0xFDD0 + place) for place, kept in enumerate(" .,:/'-٫٬")}
+"""What is kept of a number's punctuation, as noncharacters, which no folded text has of its own."""
+MARKS["—"] = MARKS["-"]
+ASIDE = f"{SPACE}{PRIVATE}{_PUNCTUATION}"
+"""What is set aside, as the inside of a character class."""
+BORDER = f"{HAN}{SPACE}{_PUNCTUATION}{PERCENT}{_SYMBOL}"
+"""After what a minus leads a number, as the inside of a character class."""
+CURRENCY = _character_class("Sc")
+_GAP = re.compile(f"(\\d)([{ASIDE}]+)(?=\\d)")
 # A sign or a decimal point that leads a number: -1.14, -$5, .50; but covid-19 has no sign, nor has a dash of hyphens.
 _LEADING = re.compile(
-    f"-(?<![^{HAN}{_SPACE}{_PUNCTUATION}{PERCENT}{_SYMBOL}].)(?<![-.].)(?=[{_character_class('Sc')}]?\\.?\\d)"
+    f"-(?<![^{BORDER}].)(?<![-.].)(?=[{CURRENCY}]?\\.?\\d)"
     r"|\.(?<!\w.)(?<!\..)(?=\d)"
 )
-_ASIDE = re.compile(f"[{_SPACE}{_PRIVATE}{_PUNCTUATION}]+")
+_ASIDE = re.compile(f"[{ASIDE}]+")
 
 
 def comparable(folded: str) -> str:
@@ -152,17 +165,17 @@ def comparable(folded: str) -> str:
     for comparing only: a number's signs and separators are in it as noncharacters.
     """
     marked = _GAP.sub(_mark_gap, folded)
-    marked = _LEADING.sub(lambda match: _MARKS[match[0]], marked)
+    marked = _LEADING.sub(lambda match: MARKS[match[0]], marked)
     return _ASIDE.sub("", marked)
 
 
 def _mark_gap(match: re.Match[str]) -> str:
     """The mark for what stands between two digits: one separator of a number, or a gap, after which a sign may lead."""
     digit, gap = match.groups()
-    if gap in _MARKS:
-        return digit + _MARKS[gap]
+    if gap in MARKS:
+        return digit + MARKS[gap]
     leads = gap[-1] in "-." and gap[-2:-1] not in {"", "-", "."}
-    return digit + _MARKS[" "] + (_MARKS[gap[-1]] if leads else "")
+    return digit + MARKS[" "] + (MARKS[gap[-1]] if leads else "")
 
 
 def digest(comparable_text: str) -> bytes:

@@ -1,67 +1,58 @@
 """How much each word of a text counts in its fingerprint.
 
-Each function takes n different words with how often they stand in one text, and gives weights of shape (n,) that are
-whole numbers: sums of them are exact, so that every machine sets the same bits. Square roots are rounded alike on every
-machine, powers are not: hence c * sqrt(sqrt(c)) for c to the 5/4.
+Each function takes how often n words stand in their texts, (n,) whole numbers, with their traits, (n,) (see traits.py),
+and gives weights of shape (n,) that are whole numbers: sums of them are exact, so that every machine sets the same
+bits. Square roots are rounded alike on every machine, powers are not: hence c * sqrt(sqrt(c)) for c to the 5/4.
 """
-
-from collections import Counter
-from collections.abc import Mapping
-from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from stream_dedup.core.traits import LISTED, NUMBER
 
 UNIT = 16
 """The weight of a word that stands once, where weights are rounded: in sixteenths the error stays below the vote."""
 COMMON = 200_000
 """A word that stands so often in the corpus of jieba's dictionary (60 million words) counts half, and 的 two fifths."""
-_LISTED = 2_000
-"""From how many on a word is held: below, it would lose less than a hundredth."""
 
 
-def weigh_plainly(words: Counter[str]) -> NDArray[np.float64]:
+def weigh_plainly(counts: NDArray[np.float64], _traits: NDArray[np.int32]) -> NDArray[np.float64]:
     """The term frequency."""
-    return _counts(words)
+    return counts
 
 
-def weigh_unspaced(words: Counter[str]) -> NDArray[np.float64]:
+def weigh_unspaced(counts: NDArray[np.float64], _traits: NDArray[np.int32]) -> NDArray[np.float64]:
     """For a mostly Han text and radius 3: the frequency to the 5/4, in sixteenths.
 
     What an edit changes are mostly words that stand once or twice; the frequent ones hold a fingerprint where it is. On
     Chinese news that takes the missed ones from 25 to 17 of 479 (Jaccard .9 and more) and from 126 to 108 of 191 (.7 to
     .9). A higher power brings unrelated articles together: at 3/2 eight candidates an article instead of one in nine.
     """
-    counts = _counts(words)
     return np.rint(UNIT * counts * np.sqrt(np.sqrt(counts)))
 
 
-def weigh_spaced(words: Counter[str]) -> NDArray[np.float64]:
+def weigh_spaced(counts: NDArray[np.float64], traits: NDArray[np.int32]) -> NDArray[np.float64]:
     """For a text cut at spaces and radius 3: the frequency, thrice for a number.
 
     Bulletins made from one template differ in their numbers, reposts do not. On Reuters news of 1987 that takes the
     merged bulletins of other companies and days from 11 to 4, and the missed reposts (.9 and more) from 4 to 1 of 267.
     """
-    return _counts(words) * np.where(_numbers(words), 3.0, 1.0)
+    return counts * np.where(traits == NUMBER, 3.0, 1.0)
 
 
-def weigh_unspaced_widely(words: Counter[str]) -> NDArray[np.float64]:
+def weigh_unspaced_widely(counts: NDArray[np.float64], traits: NDArray[np.int32]) -> NDArray[np.float64]:
     """For a mostly Han text and radius 7: the frequency to the 11/8, less for words that are common in all texts.
 
     At radius 7 the words of every text (的, 在, 是) bring unrelated articles together, the more the higher the power.
     Damping them allows a power that finds more: three fingerprints miss 5 of 191 (Jaccard .7 to .9) with .7 candidates
     an article; the plain frequency misses 12 with .9, and the 5/4 undamped 4 or 5 with 16.
     """
-    counts = _counts(words)
     fourth = np.sqrt(np.sqrt(counts))
-    common = common_words()
-    frequencies = np.array([common.get(word, 0) for word in words], dtype=np.float64)
+    frequencies = np.where(traits >= LISTED, traits, 0)
     return np.rint(UNIT * counts * fourth * np.sqrt(fourth) / (1 + frequencies / COMMON))
 
 
-def weigh_spaced_widely(words: Counter[str]) -> NDArray[np.float64]:
+def weigh_spaced_widely(counts: NDArray[np.float64], traits: NDArray[np.int32]) -> NDArray[np.float64]:
     """For a text cut at spaces and radius 7: the frequency to the 7/8, twice for a number.
 
     The lower power is what damps function words where there is no dictionary: on the BBC's news of 2004 it takes the
@@ -69,37 +60,4 @@ def weigh_spaced_widely(words: Counter[str]) -> NDArray[np.float64]:
     fingerprint misses 8 instead of 5 of 78 on Reuters (Jaccard .7 to .9), three miss as few as before. Numbers thrice
     find as much and merge fewer bulletins there, but keep apart what the vetoes tell apart by its facts.
     """
-    counts = _counts(words)
-    return np.rint(UNIT * counts / np.sqrt(np.sqrt(np.sqrt(counts))) * np.where(_numbers(words), 2.0, 1.0))
-
-
-@cache
-def common_words() -> Mapping[str, int]:
-    """Words of jieba's dictionary that are frequent in the corpus it was made from, and how often they stand there.
-
-    The file is read by itself: importing jieba sets up logging, and its dictionary would take 100 MB.
-    """
-    found = {}
-    with jieba_file("dict.txt").open(encoding="utf-8") as lines:
-        for line in lines:
-            word, frequency, *_ = line.split(" ")
-            if int(frequency) >= _LISTED:
-                found[word] = int(frequency)
-    return found
-
-
-def jieba_file(name: str) -> Path:
-    """A data file of the jieba package, which is not imported for it."""
-    spec = find_spec("jieba")
-    if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError("jieba, whose data this scheme uses, is not installed: install requirements.lock")
-    return Path(spec.submodule_search_locations[0], name)
-
-
-def _counts(words: Counter[str]) -> NDArray[np.float64]:
-    return np.fromiter(words.values(), np.float64, len(words))
-
-
-def _numbers(words: Counter[str]) -> list[bool]:
-    """Whether each word is a number, or has a digit at least."""
-    return [not word.isalpha() and any(map(str.isdigit, word)) for word in words]
+    return np.rint(UNIT * counts / np.sqrt(np.sqrt(np.sqrt(counts))) * np.where(traits == NUMBER, 2.0, 1.0))

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_dedup.core.facts import facts_of
 from stream_dedup.core.segment import by_script
 from stream_dedup.core.text import fold, runs
+from tests.core.plain_facts import facts_of
 
 
 def found(text: str) -> list[str]:

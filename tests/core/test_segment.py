@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_dedup.core.segment import RJIEBA, by_script, count_words, segment
+from stream_dedup.core.runs import runs_of
+from stream_dedup.core.segment import RJIEBA, by_script, segment
 from stream_dedup.core.text import fold, runs
+from stream_dedup.core.words import count_words
 
 RUNS = [
     "昨天上午市图书馆新馆在城东新区正式对外开放",
@@ -39,7 +41,7 @@ def _words(raw: str) -> list[str]:
 
 
 def _count(raw: str) -> int:
-    return count_words(RJIEBA, by_script(runs(fold(raw))))
+    return int(count_words(runs_of([fold(raw)]), RJIEBA)[0])
 
 
 @pytest.mark.parametrize("run", RUNS)

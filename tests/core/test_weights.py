@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from stream_dedup.core import weights
 from stream_dedup.core.recipes import Weigh
 from stream_dedup.core.simhash import HashMemory, simhash, xxh3
+from stream_dedup.core.traits import common_words, traits_of
 
 ALL: list[Weigh] = [
     weights.weigh_plainly,
@@ -19,6 +21,10 @@ ALL: list[Weigh] = [
     weights.weigh_spaced_widely,
 ]
 MEMORY = HashMemory(xxh3(0))
+
+
+def _weigh(weigh: Weigh, words: Counter[str]) -> NDArray[np.float64]:
+    return weigh(np.array(list(words.values()), dtype=np.float64), traits_of(words))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +49,7 @@ MEMORY = HashMemory(xxh3(0))
 )
 def test_weights(weigh: Weigh, word: str, count: int, weight: int) -> None:
     """A power of the frequency, more for numbers between spaces, less for common words of Chinese."""
-    assert weigh(Counter({"other": 5, word: count})).tolist()[1] == weight
+    assert _weigh(weigh, Counter({"other": 5, word: count})).tolist()[1] == weight
 
 
 @pytest.mark.parametrize("weigh", ALL)
@@ -53,11 +59,11 @@ def test_weights(weigh: Weigh, word: str, count: int, weight: int) -> None:
 def test_the_order_of_words_does_not_matter(weigh: Weigh, words: list[str]) -> None:
     """The same words in any order give the same fingerprint: weights are whole numbers, and their sums exact."""
     counts = [Counter(words), Counter(sorted(words)), Counter(reversed(words))]
-    assert all((weigh(count) == np.rint(weigh(count))).all() for count in counts)
-    assert len({simhash(MEMORY.hashes(count), weigh(count)) for count in counts}) == 1
+    assert all((_weigh(weigh, count) == np.rint(_weigh(weigh, count))).all() for count in counts)
+    assert len({simhash(MEMORY.hashes(count), _weigh(weigh, count)) for count in counts}) == 1
 
 
 def test_common_words_are_those_of_the_dictionary() -> None:
     """Words with their frequencies in the corpus behind jieba's dictionary; a rare one is not held."""
-    common = weights.common_words()
+    common = common_words()
     assert (common["的"], common["中国"], common.get("乒乓球")) == (318825, 129470, None)
