@@ -123,8 +123,9 @@ DEFECTS = (
         (
             Change(
                 CLIENT,
-                '        isolation_level="read_committed",\n        request_timeout_ms=timeout_ms,\n',
-                "        request_timeout_ms=timeout_ms,\n",
+                '        isolation_level="read_committed",\n'
+                "        request_timeout_ms=connection.request_timeout_ms,\n",
+                "        request_timeout_ms=connection.request_timeout_ms,\n",
             ),
         ),
         (f"{CONTRACT}::test_nothing_is_visible_of_a_transaction_that_is_open",),
