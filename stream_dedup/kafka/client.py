@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
+from aiokafka.conn import CloseReason
 from aiokafka.errors import (
     CorruptRecordException,
     GroupLoadInProgressError,
@@ -88,17 +89,19 @@ def _unreached(connection: Connection, what: str) -> BrokerUnreachableError:
 
 
 async def _answered(client: AIOKafkaAdminClient | AIOKafkaConsumer, call: Awaitable[T]) -> T:
-    """A call's result. A client that lives on after a call without an answer has new connections for the next one.
+    """A call's result. A client that lives on after a call without an answer connects and asks for leaders anew.
 
     aiokafka (0.14) closes a connection only when its own limit of a request passes first, which no limit around it may
     cut short, not even the one that aiokafka itself sets around asking for offsets: a connection that has fallen silent
-    (its broker hangs, or a firewall has forgotten it) would be asked for ever.
+    (its broker hangs, or a firewall has forgotten it) would be asked for ever. Closed for a timeout, it makes aiokafka
+    fetch the metadata, too, without which a leader that hangs is asked long after another has taken its place: until
+    `metadata_max_age_ms` have passed, five minutes.
     """
     try:
         return await call
     except (TimeoutError, KafkaTimeoutError, asyncio.CancelledError):
         for connection in list(client._client._conns.values()):  # noqa: SLF001 - there is no other way
-            connection.close()
+            connection.close(reason=CloseReason.CONNECTION_TIMEOUT)
         raise
 
 

@@ -204,4 +204,9 @@ DEFECTS = (
         ),
         ("kafka/test_trimming.py",),
     ),
+    Defect(
+        "leaders are not looked up anew after silence",
+        (Change(CLIENT, "connection.close(reason=CloseReason.CONNECTION_TIMEOUT)", "connection.close()"),),
+        ("kafka/test_client.py::test_after_silence_leaders_are_looked_up_anew",),
+    ),
 )

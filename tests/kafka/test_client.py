@@ -3,13 +3,14 @@
 import asyncio
 import socket
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from unittest.mock import patch
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.errors import KafkaTimeoutError
 from aiokafka.structs import OffsetAndMetadata
 
 from stream_dedup.errors import BrokerUnreachableError, TransactionFailedError
@@ -17,6 +18,7 @@ from stream_dedup.kafka import client
 from stream_dedup.kafka.client import KafkaBroker, KafkaSource, connect
 from stream_dedup.kafka.connection import Connection
 from stream_dedup.kafka.topics import wait_until_known
+from stream_dedup.kafka.transport import Bounds
 
 
 class _Connecting(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka has no types
@@ -96,6 +98,41 @@ async def test_a_coordinator_that_is_loading_has_not_lost_the_offsets() -> None:
     broker = KafkaBroker(Connection("localhost:1"), admin, None)
     assert await broker.committed("group", "topic") == {0: 7}
     assert admin.asked == 2
+
+
+class SilentConsumer(AIOKafkaConsumer):  # type: ignore[misc]  # aiokafka has no types
+    """A consumer whose broker answers nothing to the first question for offsets."""
+
+    asked = 0
+
+    async def beginning_offsets(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
+        """No answer, then what there is."""
+        self.asked += 1
+        if self.asked == 1:
+            raise KafkaTimeoutError
+        return dict(await super().beginning_offsets(partitions))
+
+    def tell_of_metadata(self, renewed: Callable[[object], None]) -> None:
+        """Call this whenever the leaders of partitions have been fetched."""
+        self._client.cluster.add_listener(renewed)
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_after_silence_leaders_are_looked_up_anew(broker: str) -> None:
+    """Silence may mean that the leader hangs: another may have taken its place, which only new metadata tells."""
+    topic, renewed = f"silent-{uuid.uuid4().hex[:8]}", asyncio.Event()
+    async with (
+        connect(Connection(broker)) as other,
+        SilentConsumer(bootstrap_servers=broker) as probe,
+        asyncio.timeout(60),
+    ):
+        await other.admin.create_topics([NewTopic(topic, 1, 1)])
+        await wait_until_known(other, topic)
+        assert await probe.end_offsets([TopicPartition(topic, 0)])
+        probe.tell_of_metadata(lambda _cluster: renewed.set())
+        assert await KafkaBroker(Connection(broker), other.admin, probe).bounds(topic, 0) == Bounds(0, 0)
+        assert probe.asked == 2
+        await renewed.wait()
 
 
 class EmptyConsumer:
