@@ -23,7 +23,7 @@ from stream_dedup.core.rules import Rules
 from stream_dedup.core.scheme import Profile, profile
 from stream_dedup.core.verdict import VERDICT_OF, Kind, Verdict
 from stream_dedup.kafka.decide_stage import DecideStage, Outputs
-from stream_dedup.kafka.fingerprint_stage import FingerprintStage, Reading
+from stream_dedup.kafka.fingerprint_stage import FingerprintStage, HandoverTopics, Reading
 from stream_dedup.kafka.loop import B, PartitionLoop, Processor
 from stream_dedup.kafka.memory import DEFAULT_MAX_MESSAGE_BYTES, MemoryBroker
 from stream_dedup.kafka.observer import CommittedBatch, Stage
@@ -172,10 +172,11 @@ class StreamDriver:
         reading = Reading(
             trial.fields, trial.profile.scheme, trial.min_words, trial.max_article_bytes, trial.future_skew
         )
+        topics = HandoverTopics(FINGERPRINTED, CHANGELOG)
         loops: list[Loop] = []
         for partition in range(trial.partitions):
             of = Input("trial.fingerprint", RAW, partition)
-            loops.append(self._loop(of, FingerprintStage(self.broker, of, FINGERPRINTED, reading, self._wall_clock)))
+            loops.append(self._loop(of, FingerprintStage(self.broker, of, topics, reading, self._wall_clock)))
         of = Input("trial.decide", FINGERPRINTED, 0)
         routes = {kind: OUTPUTS[trial.routes.get(kind, VERDICT_OF[kind])] for kind in Kind}
         self.decide_stage = DecideStage(

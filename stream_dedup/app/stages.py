@@ -14,7 +14,7 @@ from stream_dedup.core.scheme import Profile, check_recipe, profile
 from stream_dedup.core.verdict import Kind
 from stream_dedup.kafka.client import KafkaBroker
 from stream_dedup.kafka.decide_stage import DecidedBatch, DecideStage, Outputs
-from stream_dedup.kafka.fingerprint_stage import FingerprintStage, Reading
+from stream_dedup.kafka.fingerprint_stage import FingerprintStage, HandoverTopics, Reading
 from stream_dedup.kafka.loop import Batch, PartitionLoop, Processor
 from stream_dedup.kafka.observer import Observer, Stage
 from stream_dedup.kafka.points import Reached
@@ -68,9 +68,11 @@ def _fingerprint(settings: Settings, broker: KafkaBroker, observer: Observer, re
         future_skew=milliseconds(settings.future_skew),
     )
 
+    topics = HandoverTopics(settings.fingerprinted_topic, settings.index_topic)
+
     def new_loop(partition: int) -> PartitionLoop[Batch]:
         of = Input(group, settings.raw_topic, partition)
-        stage = FingerprintStage(broker, of, settings.fingerprinted_topic, reading, _wall_clock)
+        stage = FingerprintStage(broker, of, topics, reading, _wall_clock)
         return _loop(settings, broker, of, stage, observer)
 
     membership = _membership(settings, group, settings.raw_topic)

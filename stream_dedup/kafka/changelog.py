@@ -17,13 +17,16 @@ from stream_dedup.core.sketch import FACT_BYTES, SIGNATURE_BYTES
 from stream_dedup.core.verdict import Kind
 from stream_dedup.errors import LogRefusedError, SettingsError
 
-VERSION = 3
+VERSION = 4
 """Format of the record's value."""
 LARGEST_ENTRY_BYTES = 704
 """One kept article at most: 22 values of eight bytes (the bands of `minhash`), signature, facts, digest and numbers are
 352 bytes, an id (or the position for one) under 280."""
-SMALL_STATE_BYTES = 4096
-"""All else in a record at most: numbers, the rules, the names of a few schemes and of eight topics (249 bytes each)."""
+MOST_RAW_PARTITIONS = 10_000
+"""As many as the settings make."""
+SMALL_STATE_BYTES = 4096 + 12 * MOST_RAW_PARTITIONS
+"""All else in a record at most: numbers, the rules, the names of a few schemes and of eight topics (249 bytes each),
+and the number and the offset of each raw partition (3 and 9 bytes of MessagePack at most)."""
 
 
 def largest_record(articles: int) -> int:
@@ -31,13 +34,27 @@ def largest_record(articles: int) -> int:
     return articles * LARGEST_ENTRY_BYTES + SMALL_STATE_BYTES
 
 
+@dataclass(frozen=True, slots=True)
+class RawProgress:
+    """How far the articles of the raw topic have come."""
+
+    topic_id: str
+    """Of the raw topic that was read last."""
+    offsets: Mapping[int, int]
+    """The offset after the last article, by raw partition; none where none has come."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ChangelogRecord:
-    """What one transaction changed, and the settings that it was decided under."""
+    """What one transaction changed, the settings that it was decided under, and how far its input has been read."""
 
     delta: Delta
     routes: Mapping[Kind, str]
     """The topic of each kind."""
+    input_id: str
+    """Id of the topic that the delta's positions are of."""
+    raw: RawProgress
+    """How far articles are decided."""
 
 
 class _Entries(msgspec.Struct, frozen=True, array_like=True):
@@ -63,6 +80,9 @@ class _Record(msgspec.Struct, frozen=True, array_like=True):
     evicted_below: int
     rules: Rules
     routes: dict[Kind, str]
+    input_id: str
+    raw_topic_id: str
+    raw_offsets: dict[int, int]
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -81,6 +101,9 @@ def encode_record(record: ChangelogRecord) -> bytes:
         evicted_below=delta.evicted_below,
         rules=delta.rules,
         routes=dict(record.routes),
+        input_id=record.input_id,
+        raw_topic_id=record.raw.topic_id,
+        raw_offsets=dict(record.raw.offsets),
     )
     return bytes((VERSION,)) + _encoder.encode(encoded)
 
@@ -111,7 +134,7 @@ def decode_record(value: bytes | None, where: str) -> ChangelogRecord:
         evicted_below=record.evicted_below,
         rules=record.rules,
     )
-    return ChangelogRecord(delta, record.routes)
+    return ChangelogRecord(delta, record.routes, record.input_id, RawProgress(record.raw_topic_id, record.raw_offsets))
 
 
 def _encode_entries(entries: Entries) -> _Entries:

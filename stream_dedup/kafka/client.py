@@ -21,7 +21,9 @@ from aiokafka.errors import (
     KafkaTimeoutError,
     OffsetOutOfRangeError,
     UnknownTopicOrPartitionError,
+    for_code,
 )
+from aiokafka.structs import OffsetAndMetadata
 
 from stream_dedup.errors import (
     BrokerUnreachableError,
@@ -34,6 +36,7 @@ from stream_dedup.kafka.connection import Connection, close_quietly, retried
 from stream_dedup.kafka.points import Reached, pass_by
 from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.tolerant import TolerantConsumer
+from stream_dedup.kafka.topic_ids import TopicIdRequest, topic_id_of
 from stream_dedup.kafka.transactions import KafkaTransactions
 from stream_dedup.kafka.transport import Bounds, Input, Record
 
@@ -159,15 +162,22 @@ class KafkaBroker:
 
     async def committed(self, group: str, topic: str) -> dict[int, int]:
         """A group's committed offsets of a topic, by partition."""
+        return {partition: at.offset for partition, at in (await self._committed(group, topic)).items()}
+
+    async def marks(self, group: str, topic: str) -> dict[int, str]:
+        """What is kept with a group's committed offsets, by partition: Kafka's offset metadata."""
+        return {partition: at.metadata or "" for partition, at in (await self._committed(group, topic)).items()}
+
+    async def _committed(self, group: str, topic: str) -> dict[int, OffsetAndMetadata]:
         asked = [TopicPartition(topic, partition) for partition in range(await self.partitions(topic))]
 
-        async def offsets() -> dict[int, int]:
+        async def offsets() -> dict[int, OffsetAndMetadata]:
             found = await _answered(self.admin, self.admin.list_consumer_group_offsets(group, partitions=asked))
             if len(found) < len(asked):
                 # aiokafka (0.14) does not look at the response's own error, with which no partition is answered:
                 # taken for "nothing committed", it would be a reason to begin anew.
                 raise GroupLoadInProgressError(f"the coordinator of {group} does not tell its offsets yet")
-            return {of.partition: at.offset for of, at in found.items() if at.offset >= 0}
+            return {of.partition: at for of, at in found.items() if at.offset >= 0}
 
         return await retried(offsets, self.connection.call_timeout)
 
@@ -177,11 +187,29 @@ class KafkaBroker:
             lambda: _answered(self.admin, self.admin.describe_topics([topic])), self.connection.call_timeout
         )
         if description["error_code"] == UnknownTopicOrPartitionError.errno:
-            raise TopicMissingError(
-                f"there is no topic {topic} at {self.connection.bootstrap_servers}: "
-                "make it with `stream-dedup topics create`"
-            )
+            raise self._missing(topic)
         return len(description["partitions"])
+
+    async def topic_id(self, topic: str) -> str:
+        """The id of a topic, as Kafka's tools write it."""
+        client = self.admin._client  # noqa: SLF001 - aiokafka has no public way to send a request of one's own
+
+        async def asked() -> str:
+            response = await _answered(self.admin, client.send(client.get_random_node(), TopicIdRequest(topic)))
+            code, found = topic_id_of(response)
+            if code == UnknownTopicOrPartitionError.errno:
+                raise self._missing(topic)
+            if code:
+                raise for_code(code)
+            return found
+
+        return await retried(asked, self.connection.call_timeout)
+
+    def _missing(self, topic: str) -> TopicMissingError:
+        return TopicMissingError(
+            f"there is no topic {topic} at {self.connection.bootstrap_servers}: "
+            "make it with `stream-dedup topics create`"
+        )
 
     async def delete_before(self, topic: str, partition: int, offset: int) -> None:
         """Delete what stands below an offset (KIP-107)."""

@@ -17,11 +17,12 @@ from stream_dedup.core.sketch import SetAside, Submission
 from stream_dedup.core.verdict import Judgement, Kind
 from stream_dedup.core.window import EventClock
 from stream_dedup.errors import BrokerRefusedError, TransactionFailedError
-from stream_dedup.kafka.changelog import ChangelogRecord, encode_record
+from stream_dedup.kafka.changelog import ChangelogRecord, RawProgress, encode_record
 from stream_dedup.kafka.loop import Batch
 from stream_dedup.kafka.observer import Observer, Stage
 from stream_dedup.kafka.points import Point, Reached, pass_by
-from stream_dedup.kafka.positions import decide_start
+from stream_dedup.kafka.positions import check_input, decide_start
+from stream_dedup.kafka.raw_progress import NO_PROGRESS, handed_over
 from stream_dedup.kafka.records import Handover, clean_headers, cut, decode_handover, evidence, partition_for
 from stream_dedup.kafka.restore import restore
 from stream_dedup.kafka.statistics_record import Counted, count_kinds, summarise
@@ -53,6 +54,8 @@ class DecidedBatch(Batch):
     """A decided batch, and what it changes once it is committed."""
 
     delta: Delta
+    raw: RawProgress
+    """How far articles are decided with it."""
 
 
 class DecideStage:
@@ -101,9 +104,16 @@ class DecideStage:
         # before this one is told that it lost the partition.
         self._followed = 0
         self._routes: Mapping[Kind, str] | None = None  # those under which the last batch was decided
+        self._raw = NO_PROGRESS
+        self._input_id = ""  # of the topic that positions are of
         self._trimmer = Trimmer()
         self._outlived: int | None = None  # the changelog offset below which all may go, and has not gone yet
         self._tidied = monotonic()
+
+    @property
+    def mark(self) -> str:
+        """Nothing: the changelog tells more."""
+        return ""
 
     @property
     def decider(self) -> Decider:
@@ -132,8 +142,12 @@ class DecideStage:
             applied=self._follow,
             progressed=self._progressed,
         )
+        topic_id = await self._broker.topic_id(self._of.topic)
         log_bounds = await self._broker.bounds(self._of.topic, self._of.partition)
         restored = None if self._decider is None else self._decider.position
+        if self._routes is not None:
+            check_input(self._of, self._input_id, topic_id)
+        self._input_id = topic_id
         start = decide_start(self._of, restored, committed, log_bounds, changelog_bounds)
         if start.warning is not None:
             log.warning(start.warning)
@@ -156,12 +170,12 @@ class DecideStage:
             return None
         log.warning("settings have changed since the last article; they hold from here on", **changes)
         delta = self.decider.change(rules)
-        return DecidedBatch([self._changelog_message(delta, self._wall_clock())], delta=delta)
+        return DecidedBatch([self._changelog_message(delta, self._raw, self._wall_clock())], delta=delta, raw=self._raw)
 
     def _follow(self, offset: int, record: ChangelogRecord) -> None:
         self._trimmer.follow(record.delta)
         self._followed = offset + 1
-        self._routes = record.routes
+        self._routes, self._input_id, self._raw = record.routes, record.input_id, record.raw
         if self._trimmer.unmarked >= MARK_EVERY:
             self._trimmer.mark(self._followed)
 
@@ -202,15 +216,17 @@ class DecideStage:
             index_entries=len(self.decider) + sum(map(len, decision.delta.entries)),
         )
         messages = [self._output(*each) for each in judged]
-        messages.append(self._changelog_message(decision.delta, now))
+        raw = handed_over(self._raw, handovers)
+        messages.append(self._changelog_message(decision.delta, raw, now))
         messages.append(Message(self._outputs.statistics, 0, now, None, statistics.encode()))
         unparsable = sum(handover.time_unparsable for handover in handovers)
-        return DecidedBatch(messages, count_kinds(counted), unparsable, decision.truncated, delta=decision.delta)
-
-    def _changelog_message(self, delta: Delta, now: int) -> Message:
-        return Message(
-            self._outputs.changelog, 0, now, None, encode_record(ChangelogRecord(delta, self._outputs.routes))
+        return DecidedBatch(
+            messages, count_kinds(counted), unparsable, decision.truncated, delta=decision.delta, raw=raw
         )
+
+    def _changelog_message(self, delta: Delta, raw: RawProgress, now: int) -> Message:
+        record = ChangelogRecord(delta, self._outputs.routes, self._input_id, raw)
+        return Message(self._outputs.changelog, 0, now, None, encode_record(record))
 
     def _output(self, record: Record, handover: Handover, judgement: Judgement) -> Message:
         topic = self._outputs.routes[judgement.kind]
@@ -222,7 +238,7 @@ class DecideStage:
         """The batch is committed: apply its delta."""
         self.decider.apply(batch.delta)
         self._trimmer.follow(batch.delta)
-        self._routes = self._outputs.routes
+        self._routes, self._raw = self._outputs.routes, batch.raw
         self._followed = ends[self._outputs.changelog, 0]
 
     async def tidy(self) -> None:

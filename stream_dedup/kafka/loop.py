@@ -54,6 +54,11 @@ class Processor(Protocol[B]):
         """Which stage it is."""
         ...
 
+    @property
+    def mark(self) -> str:
+        """What is kept with each offset of a session that is open."""
+        ...
+
     async def open(self, committed: int | None) -> int:
         """Make the state stand where the committed work stands; the offset to read from.
 
@@ -206,7 +211,7 @@ class PartitionLoop(Generic[B]):
             source = await self._broker.source(self.of.topic, self.of.partition, offset)
             opening = self._processor.opening()
             if opening is not None:
-                ends = await transactions.commit(opening.messages, offset)
+                ends = await transactions.commit(opening.messages, offset, self._processor.mark)
                 await in_thread(self._processor.applied, opening, ends)
             self._observer.restored(self._processor.stage, self.of.partition)
             yield Session(self, source, transactions)
@@ -234,7 +239,7 @@ class PartitionLoop(Generic[B]):
         else:
             batch = await in_thread(self._processor.process, records)
         try:
-            ends = await transactions.commit(batch.messages, records[-1].offset + 1)
+            ends = await transactions.commit(batch.messages, records[-1].offset + 1, self._processor.mark)
         except RecordTooLargeError:
             width.narrow(records)
             raise

@@ -50,9 +50,12 @@ class MemoryBroker:
     def __init__(self, batch_bytes: int = BATCH_BYTES) -> None:
         """Start without topics; a source hands out so many bytes at once, or one record that is larger."""
         self.batch_bytes = batch_bytes
+        self._made = 0
         self._topics: dict[str, list[_Log]] = {}
         self._max_message_bytes: dict[str, int] = {}
+        self._ids: dict[str, str] = {}
         self._offsets: dict[tuple[str, str, int], int] = {}
+        self._marks: dict[tuple[str, str, int], str] = {}
         self._epochs: dict[str, int] = {}
         self._changed = asyncio.Condition()
 
@@ -60,6 +63,8 @@ class MemoryBroker:
         """Make a topic; anew where there was one."""
         self._topics[topic] = [_Log() for _ in range(partitions)]
         self._max_message_bytes[topic] = max_message_bytes
+        self._made += 1
+        self._ids[topic] = f"id-{self._made}"
 
     async def publish(self, message: Message) -> None:
         """Write one record outside any transaction."""
@@ -84,9 +89,24 @@ class MemoryBroker:
         """A group's committed offsets of a topic, by partition."""
         return {p: offset for (g, t, p), offset in self._offsets.items() if (g, t) == (group, topic)}
 
-    def set_committed(self, of: Input, offset: int) -> None:
-        """Move an input's committed offset, as an operator's tool does."""
+    async def marks(self, group: str, topic: str) -> dict[int, str]:
+        """What is kept with a group's committed offsets, by partition."""
+        return {p: mark for (g, t, p), mark in self._marks.items() if (g, t) == (group, topic)}
+
+    def set_committed(self, of: Input, offset: int, mark: str = "") -> None:
+        """Move an input's committed offset; without a mark, as an operator's tool does."""
         self._offsets[of.group, of.topic, of.partition] = offset
+        self._marks[of.group, of.topic, of.partition] = mark
+
+    def lose_committed(self, of: Input) -> None:
+        """Forget an input's committed offset, as when it expires."""
+        del self._offsets[of.group, of.topic, of.partition]
+        del self._marks[of.group, of.topic, of.partition]
+
+    async def topic_id(self, topic: str) -> str:
+        """The id of a topic, another one each time that it is made."""
+        self._logs(topic)
+        return self._ids[topic]
 
     async def partitions(self, topic: str) -> int:
         """How many partitions a topic has."""
@@ -124,7 +144,7 @@ class MemoryBroker:
         self._epochs[transactional_id] = self._epochs.get(transactional_id, -1) + 1
         return self._epochs[transactional_id]
 
-    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
+    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int, mark: str) -> Ends:
         """One transaction."""
         if self._epochs[of.transactional_id] != epoch:
             raise FencedError(f"another owner has taken {of.transactional_id}")
@@ -132,7 +152,7 @@ class MemoryBroker:
         if refused is None:
             for message in messages:
                 self.log(message.topic, message.partition).append(message)
-            self._offsets[of.group, of.topic, of.partition] = next_offset
+            self.set_committed(of, next_offset, mark)
         touched = {(message.topic, message.partition) for message in messages}
         ends = {(topic, partition): self.log(topic, partition).end for topic, partition in touched}
         for topic, partition in touched:
@@ -201,12 +221,12 @@ class MemoryTransactions:
         """Take the id."""
         self._epoch = self._broker.take(self._of.transactional_id)
 
-    async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
+    async def commit(self, messages: Sequence[Message], next_offset: int, mark: str = "") -> Ends:
         """Write all messages and the input's offset, or none of them."""
         if self._epoch is None:
             raise TransactionFailedError(f"{self._of.transactional_id} is not started, or was closed after an error")
         try:
-            return await self._broker.write(self._of, self._epoch, messages, next_offset)
+            return await self._broker.write(self._of, self._epoch, messages, next_offset, mark)
         except BaseException:
             self._epoch = None
             raise

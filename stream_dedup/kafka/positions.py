@@ -3,11 +3,15 @@
 Going on from a wrong place would drop or repeat articles in silence, so each doubt is refused with what to do.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stream_dedup.errors import LogRefusedError
+from stream_dedup.kafka.changelog import RawProgress
 from stream_dedup.kafka.transport import Bounds, Input
+
+FROM_CHANGELOG = "see code 9 in deploy/README.md"
+FROM_EARLIEST = "see code 9 in deploy/README.md"
+FROM_COMMITTED = "see code 9 in deploy/README.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,34 +22,83 @@ class Start:
     warning: str | None = None
 
 
-def fingerprint_start(of: Input, committed: Mapping[int, int], log: Bounds, *, begun: bool) -> Start:
-    """Where the fingerprint stage reads a raw partition from.
+@dataclass(frozen=True, slots=True)
+class TopicIds:
+    """The ids of the topics that the fingerprint stage reads and writes."""
+
+    raw: str
+    fingerprinted: str
+
+    def __str__(self) -> str:
+        """The mark that is kept with each offset of the stage."""
+        return f"{self.raw} {self.fingerprinted}"
+
+
+def marked_start(of: Input, committed: int, mark: str, log: Bounds, ids: TopicIds) -> Start:
+    """Where the fingerprint stage reads a raw partition from, by an offset that one of its transactions committed.
 
     Args:
         of: the partition.
-        committed: the group's offsets of the topic, by partition.
+        committed: its offset.
+        mark: what is kept with it.
         log: what the raw partition holds.
-        begun: something has been fingerprinted before.
+        ids: the topics' now.
 
     Raises:
-        LogRefusedError: offsets were lost, or articles were deleted unread.
+        LogRefusedError: a topic was made anew, or articles were deleted unread.
     """
-    offset = committed.get(of.partition)
-    name = str(of)
-    if offset is not None:
-        remedy = (
-            f"To go on with what is there, set the group's offset: kafka-consumer-groups --group {of.group} "
-            f"--topic {of.topic}:{of.partition} --reset-offsets --to-earliest --execute"
-        )
-        return Start(_within(name, offset, log, remedy))
-    if not committed and begun:
+    raw, _, fingerprinted = mark.partition(" ")
+    if raw != ids.raw:
+        raise _another_topic(of, raw, ids)
+    if fingerprinted != ids.fingerprinted:
         raise LogRefusedError(
-            f"the group {of.group} has no committed offsets for {of.topic}, yet articles were fingerprinted: "
-            "its offsets were lost or have expired, and reading from the start would repeat articles. "
-            f"Set them (kafka-consumer-groups --group {of.group} --topic {of.topic} --reset-offsets), then start again"
+            f"the topic that articles of {of} up to offset {committed} were handed over to had the id {fingerprinted}, "
+            f"now it has {ids.fingerprinted}: it was made anew, and those that waited there are lost. To fingerprint "
+            f"them again: {FROM_CHANGELOG}"
         )
-    # A first start, or a partition added later: from the earliest article there is.
-    return Start(log.start)
+    return Start(_within(str(of), committed, log))
+
+
+def unmarked_start(of: Input, committed: int | None, log: Bounds, ids: TopicIds, progress: RawProgress | None) -> Start:
+    """The same where nothing is committed, or a tool has committed it.
+
+    Args:
+        of: the partition.
+        committed: its offset, None where there is none.
+        log: what the raw partition holds.
+        ids: the topics' now.
+        progress: how far articles have come, None where none was ever handed over.
+
+    Raises:
+        LogRefusedError: the offset was lost, or leads to another place than where reading ended.
+    """
+    if progress is None:
+        # A first start, at the earliest article there is, unless somebody chose another before it.
+        if committed is None:
+            return Start(log.start)
+        found = f"nothing was read yet, and the offset {committed} was set for {of}; beginning there"
+        return Start(_within(str(of), committed, log), found)
+    if progress.topic_id != ids.raw:
+        raise _another_topic(of, progress.topic_id, ids)
+    ended = progress.offsets.get(of.partition)
+    if ended is None and committed in {None, log.start}:
+        return Start(log.start)  # a partition added later, or one without articles so far
+    if committed is None:
+        raise LogRefusedError(
+            f"the group {of.group} has no committed offset for {of}, yet its articles were read up to offset {ended}: "
+            f"the offset was lost or has expired, and reading from the start would repeat articles. To go on where "
+            f"reading ended: {FROM_CHANGELOG}"
+        )
+    if ended is not None and ended < committed == log.start:
+        return Start(committed, f"{committed - ended} offsets of {of} were deleted unread; going on at {committed}")
+    if committed != ended:
+        raise LogRefusedError(
+            f"the group {of.group}'s offset of {of} was set to {committed} by another tool, but its articles were read "
+            f"up to offset {log.start if ended is None else ended}: articles would be "
+            f"{'left out' if committed > (ended or 0) else 'repeated'}. To go on where reading ended: "
+            f"{FROM_CHANGELOG}"
+        )
+    return Start(_within(str(of), committed, log))
 
 
 def decide_start(of: Input, restored: int | None, committed: int | None, log: Bounds, changelog: Bounds) -> Start:
@@ -68,38 +121,51 @@ def decide_start(of: Input, restored: int | None, committed: int | None, log: Bo
             raise LogRefusedError(
                 f"the changelog is empty, yet the group {of.group} has committed offset {committed} of {name} and the "
                 f"changelog's log goes from {changelog.start} to {changelog.end}: the index was lost, and every "
-                "article so far would be judged as new. " + _hint(of)
+                f"article so far would be judged as new. To go on without it: {FROM_COMMITTED}"
             )
-        return Start(_within(name, 0, log, _hint(of)))
+        return Start(_within(name, 0, log))
     if committed is not None and committed > restored:
         raise LogRefusedError(
             f"the group {of.group} has committed offset {committed} of {name}, but the changelog ends at {restored}: "
-            f"its last records were lost. Set the offset back to {restored} and remove what was written since, or "
-            "begin anew. " + _hint(of)
+            f"its last records were lost. To decide again what they held: {FROM_CHANGELOG}"
         )
-    offset = _within(name, restored, log, _hint(of))
+    offset = _within(name, restored, log)
     if committed == restored:
         return Start(offset)
     found = "no offset is committed" if committed is None else f"the committed offset is {committed}"
     return Start(offset, f"{found} for {name}; going on at {restored}, where the changelog stands")
 
 
-def _within(name: str, offset: int, log: Bounds, remedy: str) -> int:
+def check_input(of: Input, noted: str, topic_id: str) -> None:
+    """Hold the topic that the changelog's positions are of to the input's.
+
+    Raises:
+        LogRefusedError: the input was made anew, or the changelog is another deployment's.
+    """
+    if noted != topic_id:
+        raise LogRefusedError(
+            f"the changelog's positions are of a topic with the id {noted}, but {of.topic} has {topic_id}: {of.topic} "
+            "was made anew, or the changelog is another deployment's. To fingerprint again what is not decided: "
+            f"{FROM_CHANGELOG}"
+        )
+
+
+def _another_topic(of: Input, read: str, ids: TopicIds) -> LogRefusedError:
+    return LogRefusedError(
+        f"{of.topic} has the id {ids.raw}, but the topic that was read so far had {read}: it was made anew, or another "
+        f"is named now, and no offset of before leads anywhere in it. To read all of it: {FROM_EARLIEST}"
+    )
+
+
+def _within(name: str, offset: int, log: Bounds) -> int:
     if offset < log.start:
         raise LogRefusedError(
             f"{name} begins at offset {log.start}, but {offset} is the next one to read: {log.start - offset} offsets "
-            f"were deleted unread. Raise the topic's retention. {remedy}"
+            f"were deleted unread. Raise the topic's retention. To go on with what is there: {FROM_CHANGELOG}"
         )
     if offset > log.end:
         raise LogRefusedError(
-            f"{name} ends at offset {log.end}, but {offset} is the next one to read: the topic was made anew or has "
-            f"lost its end. {remedy}"
+            f"{name} ends at offset {log.end}, but {offset} is the next one to read: it has lost its end. To go on "
+            f"with what is there: {FROM_CHANGELOG}"
         )
     return offset
-
-
-def _hint(of: Input) -> str:
-    group = of.group.rsplit(".", 1)[0]
-    return (
-        f"To begin anew: stop all workers, delete {of.topic}, the changelog and the offsets of {group}.*, start again"
-    )

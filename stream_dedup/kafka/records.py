@@ -17,7 +17,7 @@ from stream_dedup.kafka.transport import Headers, Message, Record
 
 HANDOVER = "dedup-handover"
 """The header from the fingerprint stage to the decide stage; on the internal topic only."""
-HANDOVER_VERSION = 2
+HANDOVER_VERSION = 3
 EVIDENCE_PREFIX = "dedup-"
 MAX_REASON_LENGTH = 500
 """Characters of a reason; a header is a sentence, not a place for what came in."""
@@ -29,6 +29,7 @@ class Handover(msgspec.Struct, frozen=True, array_like=True):
     position: str
     """Raw topic-partition-offset."""
     raw_partition: int
+    raw_topic_id: str
     raw_timestamp: int
     """The raw record's timestamp, ms since the epoch."""
     time: int
@@ -45,6 +46,11 @@ class Handover(msgspec.Struct, frozen=True, array_like=True):
     signature: bytes
     digest: bytes
     facts: bytes
+
+    @property
+    def raw_offset(self) -> int:
+        """The raw record's offset."""
+        return int(self.position.rpartition("-")[2])
 
     @property
     def content(self) -> Sketch | SetAside:

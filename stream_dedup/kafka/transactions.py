@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import (
@@ -35,6 +35,9 @@ from stream_dedup.kafka.transport import Ends, Input, Message
 
 if TYPE_CHECKING:
     from aiokafka.structs import RecordMetadata
+
+Offsets: TypeAlias = Mapping[Input, tuple[int, str]]
+"""The next offset of each input, and the text that is kept with it."""
 
 PRODUCE_BATCH_BYTES = 512 * 1024
 """A record batch closes at this size: half of Kafka's default `max.message.bytes`, so never refused for it."""
@@ -72,8 +75,12 @@ class KafkaTransactions:
             async with asyncio.timeout(limit):
                 await started(producer)
 
-    async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
+    async def commit(self, messages: Sequence[Message], next_offset: int, mark: str = "") -> Ends:
         """Write all messages and the input's offset, or none of them."""
+        return await self.commit_all(messages, {self._of: (next_offset, mark)})
+
+    async def commit_all(self, messages: Sequence[Message], offsets: Offsets) -> Ends:
+        """Write all messages and these offsets of any inputs, or none of them."""
         producer = self._producer
         if producer is None or self._failed:
             raise TransactionFailedError(f"{self._of.transactional_id} is not started, or was closed after an error")
@@ -84,12 +91,11 @@ class KafkaTransactions:
                 f"{self._of.transactional_id} is taken anew: {', '.join(self._unanswered)} had no answer before"
             )
         self._failed = True  # until the commit is known to have succeeded
-        offsets = {TopicPartition(self._of.topic, self._of.partition): next_offset}
         with _translated(self._of):
             async with asyncio.timeout(self._connection.call_timeout):
                 self._at(Point.BEFORE_BEGIN)
                 await producer.begin_transaction()
-                ends = await _write(producer, messages, offsets, self._of.group, self._at)
+                ends = await _write(producer, messages, offsets, self._at)
                 self._at(Point.COMMITTING)
                 await producer.commit_transaction()
                 self._at(Point.COMMITTED)
@@ -121,8 +127,7 @@ def _translated(of: Input) -> Iterator[None]:
 async def _write(
     producer: AIOKafkaProducer,
     messages: Sequence[Message],
-    offsets: dict[TopicPartition, int],
-    group: str,
+    offsets: Offsets,
     reached: Callable[[Point], None],
 ) -> Ends:
     """All that comes before the commit. When it fails the transaction is ended at once where that is still possible.
@@ -132,7 +137,9 @@ async def _write(
     try:
         ends = await _send_all(producer, messages, reached)
         reached(Point.AFTER_SENDS)
-        await producer.send_offsets_to_transaction(offsets, group)
+        for group, of_group in groupby(sorted(offsets, key=attrgetter("group")), key=attrgetter("group")):
+            committed = {TopicPartition(of.topic, of.partition): offsets[of] for of in of_group}
+            await producer.send_offsets_to_transaction(committed, group)
         reached(Point.AFTER_OFFSETS)
     except BaseException:
         # aiokafka asserts its state: one that cannot be aborted any more (fenced, fatal) raises AssertionError.

@@ -110,8 +110,13 @@ class Transactions(Protocol):
         """
         ...
 
-    async def commit(self, messages: Sequence[Message], next_offset: int) -> Ends:
+    async def commit(self, messages: Sequence[Message], next_offset: int, mark: str = "") -> Ends:
         """Write all messages and the input's offset, or none of them. After an error only `close` may follow.
+
+        Args:
+            messages: to write; none commits the offset alone.
+            next_offset: the input's, after the last record that is part of this.
+            mark: a text that is kept with the offset.
 
         Returns:
             Where the messages now stand.
@@ -146,6 +151,18 @@ class Broker(Protocol):
 
     async def committed(self, group: str, topic: str) -> dict[int, int]:
         """A group's committed offsets of a topic, by partition; partitions without one are left out."""
+        ...
+
+    async def marks(self, group: str, topic: str) -> dict[int, str]:
+        """What is kept with a group's committed offsets, by partition; empty where a tool has set the offset."""
+        ...
+
+    async def topic_id(self, topic: str) -> str:
+        """The id of a topic, which one made anew under the same name does not share.
+
+        Raises:
+            TopicMissingError: there is no such topic.
+        """
         ...
 
     async def partitions(self, topic: str) -> int:

@@ -58,11 +58,12 @@ DEFECTS = (
                 "                from aiokafka import AIOKafkaConsumer\n"
                 "                servers, group = self._connection.bootstrap_servers, self._of.group\n"
                 "                async with AIOKafkaConsumer(bootstrap_servers=servers, group_id=group) as outside:\n"
-                "                    outside.assign(list(offsets))\n"
-                "                    await outside.commit(offsets)\n"
+                "                    at = {TopicPartition(of.topic, of.partition): at for of, at in offsets.items()}\n"
+                "                    outside.assign(list(at))\n"
+                "                    await outside.commit(at)\n"
                 "                await producer.begin_transaction()\n",
             ),
-            Change(TRANSACTIONS, "        await producer.send_offsets_to_transaction(offsets, group)\n", ""),
+            Change(TRANSACTIONS, "            await producer.send_offsets_to_transaction(committed, group)\n", ""),
         ),
         (f"{CONTRACT}::test_a_refused_message_takes_the_whole_commit_with_it",),
     ),
@@ -82,7 +83,7 @@ DEFECTS = (
     ),
     Defect(
         "offsets committed from position()",
-        (Change(LOOP, "commit(batch.messages, records[-1].offset + 1)", "commit(batch.messages, source.position)"),),
+        (Change(LOOP, "commit(batch.messages, records[-1].offset + 1,", "commit(batch.messages, source.position,"),),
         (f"{LOOP_TESTS}::test_offsets_are_last_record_plus_one",),
     ),
     Defect(

@@ -13,7 +13,7 @@ from stream_dedup.core.rules import Rules
 from stream_dedup.core.sketch import Submission
 from stream_dedup.core.verdict import VERDICT_OF, Verdict
 from stream_dedup.kafka.client import KafkaBroker
-from stream_dedup.kafka.fingerprint_stage import FingerprintStage, Reading
+from stream_dedup.kafka.fingerprint_stage import FingerprintStage, HandoverTopics, Reading
 from stream_dedup.kafka.memory import MemoryBroker
 from stream_dedup.kafka.records import clean_headers, decode_handover, evidence, partition_for
 from stream_dedup.kafka.topics import TopicNames
@@ -85,7 +85,7 @@ class Oracle:
             positions: of the records in the order in which they were decided.
             end: the decide stage's position after the last one.
         """
-        stage = FingerprintStage(MemoryBroker(), Input("", "", 0), "", self.reading, _wall_clock)
+        stage = FingerprintStage(MemoryBroker(), Input("", "", 0), HandoverTopics("", ""), self.reading, _wall_clock)
         by_position = {position_of(record): record for record in raw}
         decider = Decider(self.rules, estimated_jaccard)
         messages = []

@@ -12,7 +12,15 @@ from stream_dedup.core.scheme import profile
 from stream_dedup.core.sketch import FACT_BYTES
 from stream_dedup.core.verdict import Kind
 from stream_dedup.errors import LogRefusedError
-from stream_dedup.kafka.changelog import VERSION, ChangelogRecord, decode_record, encode_record, largest_record
+from stream_dedup.kafka.changelog import (
+    MOST_RAW_PARTITIONS,
+    VERSION,
+    ChangelogRecord,
+    RawProgress,
+    decode_record,
+    encode_record,
+    largest_record,
+)
 from tests.core.test_decider_state import RULES
 
 
@@ -38,15 +46,21 @@ def _entries(seed: int, rows: int, fingerprints: int) -> Entries:
     st.lists(st.integers(-(2**62), 2**62), max_size=5),
     RULES,
     st.dictionaries(st.sampled_from(Kind), st.text(max_size=5)),
+    st.dictionaries(st.integers(0, 2**31 - 1), st.integers(0, 2**63 - 1), max_size=5),
 )
 def test_a_record_comes_back_as_it_was(
-    shapes: list[tuple[int, int, int]], clock: list[int], rules: Rules, routes: dict[Kind, str]
+    shapes: list[tuple[int, int, int]],
+    clock: list[int],
+    rules: Rules,
+    routes: dict[Kind, str],
+    offsets: dict[int, int],
 ) -> None:
-    """Every number and every array of a delta, for any number of schemes, rows and fingerprints; rules and routes."""
+    """Every number and array of a delta, for any number of schemes, rows and fingerprints, and all that is small."""
     delta = Delta(3, 9, 12, tuple(clock), tuple(_entries(*shape) for shape in shapes), 4, rules)
-    record = decode_record(encode_record(ChangelogRecord(delta, routes)), "here")
+    raw = RawProgress("raw's", offsets)
+    record = decode_record(encode_record(ChangelogRecord(delta, routes, "input's", raw)), "here")
     back = record.delta
-    assert record.routes == routes
+    assert (record.routes, record.input_id, record.raw) == (routes, "input's", raw)
     for name in ("start", "end", "sequence", "clock", "evicted_below", "rules"):
         assert getattr(back, name) == getattr(delta, name)
     assert len(back.entries) == len(delta.entries)
@@ -57,7 +71,7 @@ def test_a_record_comes_back_as_it_was(
 
 def _encoded(entries: Entries) -> bytes:
     rules = Rules(3, 0.5, None, 1, keep_revisions=False, vetoes=False)
-    return encode_record(ChangelogRecord(Delta(0, 1, 1, (), (entries,), 0, rules), {}))
+    return encode_record(ChangelogRecord(Delta(0, 1, 1, (), (entries,), 0, rules), {}, "", RawProgress("", {})))
 
 
 def _torn(keep: int) -> bytes:
@@ -109,5 +123,6 @@ def test_a_record_is_no_larger_than_foretold(articles: int) -> None:
     )
     rules = Rules(7, 1 / 3, 2**62, 2**62, keep_revisions=False, vetoes=False)
     delta = Delta(2**62, 2**62, 2**62, (2**62,) * 5, (entries,), 2**62, rules)
-    record = ChangelogRecord(delta, dict.fromkeys(Kind, "t" * 249))
+    raw = RawProgress("i" * 22, dict.fromkeys(range(MOST_RAW_PARTITIONS), 2**62))
+    record = ChangelogRecord(delta, dict.fromkeys(Kind, "t" * 249), "i" * 22, raw)
     assert articles * 600 < len(encode_record(record)) <= largest_record(articles)

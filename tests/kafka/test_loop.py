@@ -49,11 +49,11 @@ class FaultyBroker(MemoryBroker):
         self.before: list[Fault | None] = []
         self.after: list[Fault | None] = []
 
-    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
+    async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int, mark: str) -> Ends:
         """A write between two faults."""
         if self.before and (fault := self.before.pop(0)):
             fault()
-        ends = await super().write(of, epoch, messages, next_offset)
+        ends = await super().write(of, epoch, messages, next_offset, mark)
         if self.after and (fault := self.after.pop(0)):
             fault()
         return ends
@@ -67,6 +67,7 @@ class Copier:
     state: list[bytes] = field(default_factory=list)
     refused: list[bytes] = field(default_factory=list)
     stage: Stage = Stage.DECIDE
+    mark: str = ""
 
     def opening(self) -> Batch | None:
         """Nothing."""
@@ -379,10 +380,10 @@ async def test_a_batch_that_takes_too_long_is_tried_smaller() -> None:
     """A broker that cannot take ten records in time may take two: the same batch is not tried for ever."""
 
     class SlowBroker(FaultyBroker):
-        async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
+        async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int, mark: str) -> Ends:
             if len(messages) > 2:
                 _lost()
-            return await super().write(of, epoch, messages, next_offset)
+            return await super().write(of, epoch, messages, next_offset, mark)
 
     run = await _prepared(VALUES, 10, SlowBroker())
     async with asyncio.timeout(DEADLINE):
@@ -394,10 +395,10 @@ async def test_what_failed_is_not_tried_again_at_once() -> None:
     """A batch is too large for the changelog: its halves pass, and the width grows back slowly to what failed."""
 
     class Narrow(FaultyBroker):
-        async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int) -> Ends:
+        async def write(self, of: Input, epoch: int, messages: Sequence[Message], next_offset: int, mark: str) -> Ends:
             if len(messages) > 120:
                 raise RecordTooLargeError("the changelog record of so many is too large")
-            return await super().write(of, epoch, messages, next_offset)
+            return await super().write(of, epoch, messages, next_offset, mark)
 
     values = [b"%d" % number for number in range(6_000)]
     run = await _prepared(values, 200, Narrow())

@@ -29,6 +29,7 @@ def _handover(**changes: object) -> Handover:
     whole = Handover(
         position="articles.raw-2-17",
         raw_partition=2,
+        raw_topic_id="SJPLxoQdTZm1YDnzpTUpQw",
         raw_timestamp=5,
         time=6,
         time_unparsable=False,

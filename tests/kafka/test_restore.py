@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from stream_dedup.core.decider import Decider
 from stream_dedup.core.minhash import estimated_jaccard
 from stream_dedup.core.rules import Rules
-from stream_dedup.kafka.changelog import ChangelogRecord, encode_record
+from stream_dedup.kafka.changelog import ChangelogRecord, RawProgress, encode_record
 from stream_dedup.kafka.memory import MemoryBroker, MemorySource
 from stream_dedup.kafka.restore import restore
 from stream_dedup.kafka.transport import Message, Record
@@ -40,7 +40,8 @@ async def test_waiting_for_a_broker_is_no_progress() -> None:
     for end in (3, 5):
         delta = decider.decide((), end).delta
         decider.apply(delta)
-        await broker.publish(Message("index", 0, 0, None, encode_record(ChangelogRecord(delta, {}))))
+        value = encode_record(ChangelogRecord(delta, {}, "", RawProgress("", {})))
+        await broker.publish(Message("index", 0, 0, None, value))
     restored, _ = await restore(
         broker,
         "index",

@@ -1,7 +1,7 @@
 """Both stages together, without a broker: every kind, every rule of time, every header."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 from structlog.testing import capture_logs
@@ -10,8 +10,8 @@ from stream_dedup.core.delta import Delta
 from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.errors import BrokerRefusedError, LogRefusedError, TransactionFailedError
 from stream_dedup.kafka.decide_stage import DecidedBatch
-from stream_dedup.kafka.fingerprint_stage import FingerprintStage, Reading
 from stream_dedup.kafka.memory import MemoryBroker, MemorySource
+from stream_dedup.kafka.raw_progress import NO_PROGRESS
 from stream_dedup.kafka.records import size_of
 from stream_dedup.kafka.transport import Input, Message, Record
 from stream_dedup.kafka.trimming import Trimmer
@@ -175,7 +175,8 @@ def test_a_replay_is_never_a_duplicate_of_itself() -> None:
         for text in (NEWS, NEAR, OTHER):
             driver.pipe(_article(text))
         first = driver.read()
-        driver.broker.set_committed(Input("trial.fingerprint", RAW, 0), 0)
+        of = Input("trial.fingerprint", RAW, 0)
+        driver.broker.set_committed(of, 0, asyncio.run(driver.broker.marks(of.group, RAW))[0])
         again = driver.read()
     assert [output.header("dedup-kind") for output in first] == ["new", "revision", "new"]
     for before, after in zip(first, again, strict=True):
@@ -399,7 +400,7 @@ def test_marks_of_the_changelog_are_far_apart(driver: StreamDriver, monkeypatch:
     for number in range(9):
         position = stage.decider.position
         delta = Delta(position, position + 1, position + 1, (), (), 0, stage.decider.rules)
-        stage.applied(DecidedBatch([], delta=delta), {(CHANGELOG, 0): 2 * number + 1})
+        stage.applied(DecidedBatch([], delta=delta, raw=NO_PROGRESS), {(CHANGELOG, 0): 2 * number + 1})
         driver.advance(60_000)
         asyncio.run(stage.tidy())
     assert marks == [5, 11, 17]
@@ -489,50 +490,81 @@ def test_a_restore_that_breaks_off_goes_on_from_there(
     assert slept.decider.digest() == driver.decide_stage.decider.digest()
 
 
-@pytest.fixture(autouse=True)
-def _settled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is under way in a broker in memory."""
-    monkeypatch.setattr("stream_dedup.kafka.fingerprint_stage.SETTLING", 0)
+FINGERPRINT_OF = Input("trial.fingerprint", RAW, 0)
 
 
-@pytest.mark.parametrize("trimmed", [False, True], ids=["still there", "decided and deleted"])
-async def test_lost_offsets_of_fingerprinted_articles_are_refused(*, trimmed: bool) -> None:
-    """Where articles were fingerprinted and the group knows nothing of it, starting over would repeat them."""
-    broker = MemoryBroker()
-    for topic in (RAW, FINGERPRINTED):
-        broker.create_topic(topic, 1)
-        await broker.publish(Message(topic, 0, 0, None, b"{}"))
-    if trimmed:
-        await broker.delete_before(FINGERPRINTED, 0, 1)
-    with pytest.raises(LogRefusedError, match="lost or have expired"):
-        await _fingerprint_stage(broker).open(None)
+def _lose(broker: MemoryBroker) -> None:
+    broker.lose_committed(FINGERPRINT_OF)
 
 
-class _LateBroker(MemoryBroker):
-    """Shows the first commit's records before its offset, as Kafka may for a moment."""
-
-    asked = 0
-
-    async def committed(self, group: str, topic: str) -> dict[int, int]:
-        """Nothing at the first time."""
-        self.asked += 1
-        return await super().committed(group, topic) if self.asked > 1 else {}
+def _set(offset: int) -> Callable[[MemoryBroker], None]:
+    return lambda broker: broker.set_committed(FINGERPRINT_OF, offset)
 
 
-async def test_another_partitions_first_commit_is_no_sign_of_lost_offsets() -> None:
-    """Partitions that start together: one's first records may be seen before its offset is, and nothing is lost."""
-    broker = _LateBroker()
-    for topic in (RAW, FINGERPRINTED):
-        broker.create_topic(topic, 2)
-        await broker.publish(Message(topic, 0, 0, None, b"{}"))
-    broker.set_committed(Input("group", RAW, 1), 1)
-    assert await _fingerprint_stage(broker).open(None) == 0
+def _make_anew(topic: str) -> Callable[[MemoryBroker], None]:
+    def make(broker: MemoryBroker) -> None:
+        broker.create_topic(topic, 4)
+        for partition in range(4):
+            broker.log(topic, partition).end = 1000  # more than was there before
+
+    return make
 
 
-def _fingerprint_stage(broker: MemoryBroker) -> FingerprintStage:
-    trial = Trial()
-    reading = Reading(trial.fields, trial.profile.scheme, trial.min_words, trial.max_article_bytes, trial.future_skew)
-    return FingerprintStage(broker, Input("group", RAW, 0), FINGERPRINTED, reading, lambda: 0)
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        pytest.param(_lose, "no committed offset for articles.raw-0, yet .* up to offset 3: .*lost", id="offset lost"),
+        pytest.param(_set(1), "articles.raw-0 was set to 1 .* up to offset 3: .* repeated", id="set back"),
+        pytest.param(_set(4), "articles.raw-0 was set to 4 .* up to offset 3: .* left out", id="set forward"),
+        pytest.param(_make_anew(RAW), "articles.raw has the id id-.*it was made anew", id="raw topic made anew"),
+        pytest.param(_make_anew(FINGERPRINTED), "was made anew, and those that waited", id="its output made anew"),
+    ],
+)
+def test_what_happened_to_one_partition_is_noticed(
+    driver: StreamDriver, fault: Callable[[MemoryBroker], None], says: str
+) -> None:
+    """A lost offset, one that was set, a topic made anew: told from a partition added later and from going on."""
+    for text in (NEAR, OTHER):
+        driver.pipe(_article(text))
+    driver.read()
+    driver.pipe(_article(NEWS, id="unread"))
+    fault(driver.broker)
+    driver.restart()
+    with pytest.raises(LogRefusedError, match=says):
+        driver.read()
+
+
+def test_a_partition_without_articles_may_lose_its_offset(driver: StreamDriver) -> None:
+    """Nothing of it was read: it begins at its earliest article, as one that was added later."""
+    driver.broker.lose_committed(Input("trial.fingerprint", RAW, 3))
+    driver.restart()
+    driver.pipe(_article(OTHER), partition=3)
+    assert _one(driver).header("dedup-position") == "articles.raw-3-0"
+
+
+def test_an_offset_set_to_where_reading_ended_is_taken(driver: StreamDriver) -> None:
+    """Nothing is dropped or repeated, whoever has committed it; from then on it is the stage's own."""
+    _set(1)(driver.broker)
+    driver.restart()
+    assert driver.read() == []
+    assert asyncio.run(driver.broker.marks(FINGERPRINT_OF.group, RAW))[0]
+
+
+def test_an_offset_chosen_before_the_first_start_is_taken() -> None:
+    """Whoever sets it wants to begin there; the log says so."""
+    with StreamDriver() as driver, capture_logs() as logs:
+        driver.pipe(_article(NEWS))
+        driver.pipe(_article(OTHER))
+        _set(1)(driver.broker)
+        assert _one(driver).header("dedup-position") == "articles.raw-0-1"
+    assert "offset 1 was set for articles.raw-0" in logs[0]["event"]
+
+
+def test_the_input_made_anew_is_not_gone_on_with(driver: StreamDriver) -> None:
+    """Positions of the changelog lead nowhere in another topic, however many records it has."""
+    _make_anew(FINGERPRINTED)(driver.broker)
+    with pytest.raises(LogRefusedError, match="positions are of a topic with the id"):
+        asyncio.run(driver.decide_stage.open(driver.decide_stage.decider.position))
 
 
 def test_the_very_first_record_may_be_refused() -> None:

@@ -111,6 +111,27 @@ async def test_offsets_move_with_the_messages(bench: Bench) -> None:
     assert await bench.broker.committed("another", bench.input.topic) == {}
 
 
+async def test_a_mark_is_kept_with_the_offset(bench: Bench) -> None:
+    """Until the next commit, and also where there is nothing else to write."""
+    of = bench.input
+    for offset, mark in ((5, "raw-id fingerprinted-id"), (6, "")):
+        transactions = bench.broker.transactions(of)
+        await transactions.start()
+        await transactions.commit([], offset, mark)
+        await transactions.close()
+        await _settled(bench)
+        assert await bench.broker.committed(of.group, of.topic) == {of.partition: offset}
+        assert await bench.broker.marks(of.group, of.topic) == {of.partition: mark}
+
+
+async def test_topics_have_ids_of_their_own(bench: Bench) -> None:
+    """Each its own, the same each time it is asked for; a topic that is not there has none."""
+    ids = [await bench.broker.topic_id(topic) for topic in (bench.input.topic, bench.output, bench.output)]
+    assert ids[0] != ids[1] == ids[2]
+    with pytest.raises(TopicMissingError):
+        await bench.broker.topic_id("no-such-topic")
+
+
 async def test_large_commits_keep_their_order_in_each_partition(bench: Bench) -> None:
     """A commit of several megabytes over two partitions is whole, and each partition in the order given."""
     values = [b"%06d" % number + b"x" * 40_000 for number in range(120)]
