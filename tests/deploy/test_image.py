@@ -1,8 +1,13 @@
 """The Dockerfile agrees with the code and with the other files."""
 
+import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from fnmatch import fnmatch
+from pathlib import Path
 
 from tests.deploy.files import COMPOSE, DEFAULTS, IGNORED, IMAGE, ROOT, SCRAPED, WORKER, arguments, exec_form
 
@@ -48,4 +53,21 @@ def test_image_runs_without_rights_and_hears_sigterm() -> None:
     assert exec_form("ENTRYPOINT") == ["stream-dedup"]
     (user,) = [instruction.arguments for instruction in last if instruction.name == "USER"]
     assert int(user) > 0
-    assert [instruction.arguments.split()[0] for instruction in last if instruction.name == "RUN"] == ["useradd"]
+    added, compiling = [instruction.arguments for instruction in last if instruction.name == "RUN"]
+    assert added.split()[0] == "useradd"
+    assert json.loads(compiling)[0] == "python"
+
+
+def test_image_holds_compiled_loops(tmp_path: Path) -> None:
+    """What is run in the build fills the folder in which the worker looks, and the user may write there."""
+    (environment,) = [one for one in arguments("ENV") if "NUMBA_CACHE_DIR" in one]
+    (folder,) = re.findall(r"NUMBA_CACHE_DIR=(\S+)", environment)
+    assert [folder.startswith(f"{home}/") for home in re.findall(r"--home-dir (\S+)", " ".join(arguments("RUN")))] == [
+        True
+    ]
+    _, *command = json.loads(arguments("RUN")[-1])
+    subprocess.run([sys.executable, *command], check=True, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)})
+    sources = {
+        path.stem for path in (ROOT / "stream_dedup").rglob("*.py") if "\n@compiled\n" in path.read_text("utf-8")
+    }
+    assert {path.name.split(".")[0] for path in tmp_path.rglob("*.nbi")} == sources
