@@ -24,7 +24,7 @@ def find_names(
     codes: NDArray[np.uint32], ends: NDArray[np.int64], kinds: NDArray[np.uint16], bits: NDArray[np.uint8],
     found: Found,
 ) -> int:  # fmt: skip
-    """Names of n texts before cues; the context is the cue and the character after it."""
+    """Names of n texts before cues; the context is the cue and the letter right after it, if there is one."""
     count = first = 0
     for row in range(len(ends)):
         for last in range(first, ends[row]):
@@ -37,8 +37,9 @@ def find_names(
             start = _name_start(codes, max(first, cue - LONGEST), cue, kinds, bits)
             if cue - start > 1:
                 context = np.int64(0)
+                after = last + 1 < ends[row] and kinds[codes[last + 1]] & KIND != 0
                 for place in range(cue, cue + 3):
-                    inside = place < min(last + 2, ends[row])
+                    inside = place <= last + after
                     context = context << CODE_BITS | (np.int64(codes[place]) if inside else np.int64(0))
                 found.starts[count], found.stops[count] = start, cue
                 found.kinds[count], found.contexts[count] = _NAME, context

@@ -7,7 +7,7 @@ from stream_dedup.core.facts import spaced_facts
 from stream_dedup.core.han_figures import SIDE, without_dateline
 from stream_dedup.core.han_table import CUES, DATE_UNITS, LONGEST, PLACES, UNITS
 from stream_dedup.core.numerals import HAN_NUMERALS, figure
-from stream_dedup.core.text import HAN, UNSPACED
+from stream_dedup.core.text import HAN, RUN, UNSPACED
 from stream_dedup.core.verdict import FactKind
 
 _UNSPACED_FACT = re.compile(
@@ -82,7 +82,7 @@ def _in_context(waiting: list[tuple[FactKind, str]], before: str, after: str) ->
 
 
 def han_names(folded: str) -> list[Fact]:
-    """Names before cues, each with its last characters; the context is the cue and the character after it."""
+    """Names before cues, each with its last characters; the context is the cue and the letter right after it."""
     found = []
     for match in _LAST.finditer(folded):
         end = match.end()
@@ -96,5 +96,6 @@ def han_names(folded: str) -> list[Fact]:
         if not name.isalpha():
             name = _NAME.search(name)[0]  # type: ignore[index]  # it finds the empty string at least
         if len(name) > 1:
-            found.append(Fact(FactKind.NAME, folded[start : end + 1], name))
+            after = folded[end : end + 1] if RUN.match(folded, end) else ""
+            found.append(Fact(FactKind.NAME, folded[start:end] + after, name))
     return found

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from stream_dedup.core.article import Article
@@ -45,6 +45,7 @@ def test_verdicts_do_not_depend_on_the_batch(name: str, articles: list[Article],
 
 @each_profile
 @given(text=st.sampled_from(STORIES) | st.text(max_size=60), space=st.text(" \t\n\r\u00a0\u3000\u2028", max_size=5))
+@example(text="Aក省", space="\u00a0")  # a letter of another script, a cue of names, and what is not part of its context
 def test_appended_white_space_changes_nothing(name: str, text: str, space: str) -> None:
     """The whole sketch is the same."""
     sketches = SCHEMES[name].fingerprint([text, text + space])
