@@ -74,7 +74,7 @@ class Deployment:
 
     async def decided(self, articles: int) -> None:
         """Wait until so many articles are decided."""
-        await wait_for_outputs(self.broker, self.topics, articles)
+        await wait_for_outputs(self.broker, self.topics, PARTITIONS, articles)
 
     async def differences(self) -> list[Difference]:
         """How outputs, index and statistics differ from the oracle's, with nobody at work; empty when they do not."""

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from stream_dedup.core.decider import Decider
 from stream_dedup.core.minhash import estimated_jaccard
@@ -51,12 +52,14 @@ async def read_outputs(broker: KafkaBroker, topics: TopicNames) -> list[Record]:
     return sorted(records, key=lambda record: int(header(record.headers, "dedup-sequence") or -1))
 
 
-async def wait_for_outputs(broker: KafkaBroker, topics: TopicNames, count: int) -> None:
-    """Wait until the outputs hold at least so many committed records."""
-    partitions = [(topic, number) for topic in topics.outputs for number in range(await broker.partitions(topic))]
+async def wait_for_outputs(broker: KafkaBroker, topics: TopicNames, partitions: int, count: int) -> None:
+    """Wait until the outputs, of so many partitions each, hold at least so many committed records.
+
+    Nothing is asked but for records: brokers may be away meanwhile.
+    """
     async with contextlib.AsyncExitStack() as stack:
         sources = []
-        for topic, partition in partitions:
+        for topic, partition in product(topics.outputs, range(partitions)):
             source = await broker.source(topic, partition, 0)
             stack.push_async_callback(source.close)
             sources.append(source)
