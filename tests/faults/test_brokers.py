@@ -15,7 +15,7 @@ A_DEATH, A_SILENCE = "the decide transactions' coordinator is killed", "the lead
 
 
 async def test_work_goes_on_while_a_broker_is_gone(tmp_path: Path) -> None:
-    """Whether a broker dies or hangs: both workers live, all is decided without it, and all outputs are the oracle's."""
+    """Whether a broker dies or hangs: both workers live, all is decided without it, and outputs are the oracle's."""
     async with cluster(3) as brokers:
         faults = {name: FAULTS[name] for name in (A_DEATH, A_SILENCE)}
         assert await endure(brokers, tmp_path, faults, seed=20, articles=ARTICLES) == []
