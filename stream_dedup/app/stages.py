@@ -8,6 +8,7 @@ from typing import TypeVar
 from stream_dedup.app.connections import connection_of, fields_of
 from stream_dedup.app.setting_types import milliseconds
 from stream_dedup.app.settings import Settings
+from stream_dedup.core.block_table import compile_lookup
 from stream_dedup.core.minhash import estimated_jaccard
 from stream_dedup.core.rules import Rules
 from stream_dedup.core.scheme import Profile, check_recipe, profile
@@ -55,6 +56,7 @@ def build_stages(
         RecipeMismatchError: this machine's segmenter gives other words than the scheme's name promises.
     """
     check_recipe(profile_of(settings).scheme)
+    compile_lookup()
     return [_fingerprint(settings, broker, observer, reached), _decide(settings, broker, observer, reached)]
 
 

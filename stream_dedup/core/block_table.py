@@ -7,18 +7,22 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from stream_dedup.core.near import find_near
+
 BLOCKS = 4
 BLOCK_BITS = 16
 MAX_RADIUS = 7
 """Beyond it every block would need two flipped bits: 137 probes each, more work than it saves."""
-PAIRS_AT_ONCE = 1 << 20
-"""Pairs that one step compares, which bounds its memory to some 50 MB unless more values than that share one block."""
+FOUND_AT_ONCE = 1 << 13
+"""Pairs that one step finds at most, which bounds its memory to 128 KB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockTable:
     """n values in the order of one of their blocks."""
 
+    block: int
+    """Which one; 0 has the lowest bits."""
     offsets: NDArray[np.int32]
     """(2**BLOCK_BITS + 1,): the values with block b stand from offsets[b] up to, but without, offsets[b + 1]."""
     rows: NDArray[np.int32]
@@ -26,24 +30,27 @@ class BlockTable:
     values: NDArray[np.uint64]
     """(n,) gathered, so that comparing reads memory in order."""
 
-    def matches(self, blocks: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """All pairs of an asked block, of shape (p,), and a place in the table with this block, in bounded portions.
+    @property
+    def largest(self) -> int:
+        """How many values share one block, at most: as many are compared in a lookup that asks for it."""
+        return int(np.diff(self.offsets).max())
+
+    def near(self, asked: NDArray[np.uint64], radius: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """All pairs of an asked value, of shape (m,), and a value within the radius that no earlier block meets.
 
         Yields:
-            Indices into `blocks`, ascending, and places in `rows` and `values`, both of the portion's length.
+            Indices into `asked`, ascending, and rows, both of the portion's length, FOUND_AT_ONCE at most.
         """
-        starts = self.offsets[blocks].astype(np.int64)
-        counts = self.offsets[blocks + 1] - starts
-        ends = np.cumsum(counts)
-        first = 0
-        while first < len(blocks):
-            before = ends[first] - counts[first]
-            last = max(first + 1, int(np.searchsorted(ends, before + PAIRS_AT_ONCE, side="right")))
-            portion = counts[first:last]
-            shifts = starts[first:last] - (ends[first:last] - portion - before)
-            places = np.arange(ends[last - 1] - before) + np.repeat(shifts, portion)
-            yield np.repeat(np.arange(first, last), portion), places
-            first = last
+        masks, asked = flips(radius, self.block), asked.copy()  # a view of another kind would be compiled for anew
+        bounds = np.array([_bits(radius, earlier) for earlier in range(self.block)], np.int64)
+        queries, places = np.empty((2, FOUND_AT_ONCE), np.int64)
+        found, probe, skipped = FOUND_AT_ONCE, 0, 0
+        while found == FOUND_AT_ONCE:
+            found, probe, skipped = find_near(
+                (self.offsets, self.values), asked, (radius, self.block, masks, bounds),
+                (probe, skipped), (queries, places),
+            )  # fmt: skip
+            yield queries[:found].copy(), self.rows[places[:found]].astype(np.int64)
 
 
 def block_of(values: NDArray[np.uint64], block: int) -> NDArray[np.uint16]:
@@ -57,7 +64,13 @@ def block_table(values: NDArray[np.uint64], block: int) -> BlockTable:
     rows = np.argsort(keys, kind="stable").astype(np.int32)
     offsets = np.zeros((1 << BLOCK_BITS) + 1, np.int32)
     np.cumsum(np.bincount(keys, minlength=1 << BLOCK_BITS), out=offsets[1:])
-    return BlockTable(offsets, rows, values[rows])
+    return BlockTable(block, offsets, rows, values[rows])
+
+
+def compile_lookup() -> None:
+    """Have the loop of lookups compiled before the first one, which would wait for it a second or two."""
+    nothing = np.empty(0, np.uint64)
+    list(block_table(nothing, 0).near(nothing, 0))
 
 
 def flips(radius: int, block: int) -> NDArray[np.int64]:
@@ -70,14 +83,6 @@ def flips(radius: int, block: int) -> NDArray[np.int64]:
     counts = range(_bits(radius, block) + 1)
     masks = [sum(1 << bit for bit in chosen) for k in counts for chosen in combinations(range(BLOCK_BITS), k)]
     return np.array(masks, np.int64)
-
-
-def met_before(differing: NDArray[np.uint64], radius: int, block: int) -> NDArray[np.bool_]:
-    """Whether an earlier block has met a pair already, whose values differ in these bits; shape (n,) both."""
-    met = np.zeros(len(differing), np.bool_)
-    for earlier in range(block):
-        met |= np.bitwise_count(block_of(differing, earlier)) <= _bits(radius, earlier)
-    return met
 
 
 def _bits(radius: int, block: int) -> int:

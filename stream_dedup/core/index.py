@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stream_dedup.core.block_table import BLOCKS, BlockTable, block_of, block_table, flips, met_before
+from stream_dedup.core.block_table import BLOCKS, BlockTable, block_table, flips
 from stream_dedup.core.delta import Entries, joined, no_entries
 
 OPEN_ENTRIES = 1024
@@ -103,16 +103,9 @@ class SortedRun:
     def near(self, fingerprints: NDArray[np.uint64], radius: int) -> Iterator[Hits]:
         """As in `Run`."""
         for column, tables in enumerate(self.tables):
-            values = fingerprints[:, column]
-            for block, table in enumerate(tables):
-                masks = flips(radius, block)
-                probes = block_of(values, block).astype(np.int64)[:, None] ^ masks
-                for asked, places in table.matches(probes.ravel()):
-                    queries = asked // len(masks)
-                    differing = table.values[places] ^ values[queries]
-                    hit = (np.bitwise_count(differing) <= radius) & ~met_before(differing, radius, block)
-                    rows = table.rows[places[hit]].astype(np.int64)
-                    yield self._nearest(queries[hit], rows, fingerprints, radius, column)
+            for table in tables:
+                for queries, rows in table.near(fingerprints[:, column], radius):
+                    yield self._nearest(queries, rows, fingerprints, radius, column)
 
     def _nearest(
         self,
@@ -129,11 +122,8 @@ class SortedRun:
 
     def same(self, fingerprints: NDArray[np.uint64], digests: NDArray[np.uint64]) -> Iterator[Hits]:
         """As in `Run`."""
-        first = digests[:, 0]
-        for queries, places in self.digest_table.matches(block_of(first, 0).astype(np.int64)):
-            hit = self.digest_table.values[places] == first[queries]
-            rows = self.digest_table.rows[places[hit]].astype(np.int64)
-            yield _same(self.entries, queries[hit], rows, fingerprints, digests)
+        for queries, rows in self.digest_table.near(digests[:, 0], 0):
+            yield _same(self.entries, queries, rows, fingerprints, digests)
 
 
 class Index:

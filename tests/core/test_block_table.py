@@ -9,26 +9,40 @@ from hypothesis import strategies as st
 
 from stream_dedup.core.block_table import BLOCKS, MAX_RADIUS, block_of, block_table, flips
 
-VALUES = st.lists(st.sampled_from([0, 1, 2, 0x0003_0002_0001_0000, 2**64 - 1, 2**63, 0x1_0000]), max_size=30)
-
-
-@given(
-    values=VALUES, asked=st.lists(st.sampled_from([0, 1, 2, 3, 0x8000, 0xFFFF]), max_size=12), portion=st.integers(1, 9)
+VALUES = st.lists(
+    st.sampled_from([0, 1, 2, 7, 0x0003_0002_0001_0000, 0x0001_0001_0001_0001, 2**64 - 1, 2**63, 0x1_0000])
+    | st.integers(0, 2**64 - 1),
+    max_size=30,
 )
-def test_matches_are_all_pairs_with_the_block_each_once(values: list[int], asked: list[int], portion: int) -> None:
-    """However small the portions are, for every block."""
-    array = np.array(values, np.uint64)
-    for block in range(BLOCKS):
-        table = block_table(array, block)
-        with patch("stream_dedup.core.block_table.PAIRS_AT_ONCE", portion):
-            found = [
-                (query, row)
-                for queries, places in table.matches(np.array(asked, np.int64))
-                for query, row in zip(queries.tolist(), table.rows[places].tolist(), strict=True)
-            ]
-        blocks = [value >> 16 * block & 0xFFFF for value in values]
-        assert found == [(i, row) for i, one in enumerate(asked) for row, other in enumerate(blocks) if one == other]
-        assert np.array_equal(table.values, array[table.rows])
+
+
+@given(values=VALUES, asked=VALUES, radius=st.integers(0, MAX_RADIUS), portion=st.integers(1, 9))
+def test_each_near_pair_is_found_by_one_block(values: list[int], asked: list[int], radius: int, portion: int) -> None:
+    """However small the portions are, the blocks together find what comparing all with all finds, each pair once."""
+    ours, theirs = np.array(asked, np.uint64), np.array(values, np.uint64)
+    found: list[tuple[int, int]] = []
+    with patch("stream_dedup.core.block_table.FOUND_AT_ONCE", portion):
+        for block in range(BLOCKS):
+            table = block_table(theirs, block)
+            assert np.array_equal(table.values, theirs[table.rows])
+            for queries, rows in table.near(ours, radius) if len(flips(radius, block)) else ():
+                assert len(queries) <= portion
+                assert queries.tolist() == sorted(queries.tolist())
+                found += zip(queries.tolist(), rows.tolist(), strict=True)
+    near = [
+        (i, row) for i, one in enumerate(asked) for row, other in enumerate(values) if _distance(one, other) <= radius
+    ]
+    assert sorted(found) == near
+
+
+def _distance(one: int, other: int) -> int:
+    return (one ^ other).bit_count()
+
+
+def test_the_largest_block_is_known() -> None:
+    """As many values are compared by whoever asks for it."""
+    values = np.array([7, 7, 1 << 16 | 7, 8], np.uint64)
+    assert [block_table(values, block).largest for block in (0, 1)] == [3, 3]
 
 
 @given(

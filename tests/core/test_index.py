@@ -98,7 +98,7 @@ def test_hits_come_in_bounded_portions() -> None:
     """Thousands of entries with one fingerprint and many queries near it do not take memory for all pairs at once."""
     whole = entries([sketch(topic % 3) for topic in range(900)])
     run, queries = sorted_run(whole, MAX_RADIUS), np.repeat(whole.fingerprints[:3], 20, axis=0)
-    with patch("stream_dedup.core.block_table.PAIRS_AT_ONCE", 1000):
+    with patch("stream_dedup.core.block_table.FOUND_AT_ONCE", 1000):
         sizes = [len(hits.rows) for hits in run.near(queries, 3)]
     assert sum(sizes) == 20 * 900
     assert max(sizes) <= 1000
