@@ -133,7 +133,7 @@ class _StopWhenIdle:
     def lag(self, stage: Stage, partition: int, records: int) -> None:
         """Not needed."""
 
-    def index_entries(self, entries: int) -> None:
+    def index_size(self, entries: int, largest_block: int) -> None:
         """Not needed."""
 
 

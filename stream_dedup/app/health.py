@@ -70,7 +70,7 @@ class Health:
         if loop := self._loops.get(stage, {}).get(partition):
             loop.lag = records
 
-    def index_entries(self, entries: int) -> None:
+    def index_size(self, entries: int, largest_block: int) -> None:
         """The size of the index says nothing about health."""
 
     def progress_ages(self) -> dict[Stage, float]:

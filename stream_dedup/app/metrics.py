@@ -29,6 +29,11 @@ class Metrics:
             "stream_dedup_lag_records", "Records that wait in what this worker owns.", ["stage"], registry=registry
         )
         self._entries = Gauge("stream_dedup_index_entries", "Kept articles in the index.", registry=registry)
+        self._largest_block = Gauge(
+            "stream_dedup_index_largest_block",
+            "Kept articles that share one block of their fingerprints, all of which a lookup may compare.",
+            registry=registry,
+        )
         self._unparsable = Counter(
             "stream_dedup_event_time_unparsable", "Articles whose time field could not be read.", registry=registry
         )
@@ -79,9 +84,10 @@ class Metrics:
             self._lags[stage][partition] = records
             self._show_lag(stage)
 
-    def index_entries(self, entries: int) -> None:
+    def index_size(self, entries: int, largest_block: int) -> None:
         """Take the size of the index."""
         self._entries.set(entries)
+        self._largest_block.set(largest_block)
 
     def _show_lag(self, stage: Stage) -> None:
         self._lag.labels(stage).set(sum(self._lags[stage].values()))

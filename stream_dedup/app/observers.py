@@ -46,7 +46,7 @@ class Observers:
         for observer in self._observers:
             observer.lag(stage, partition, records)
 
-    def index_entries(self, entries: int) -> None:
+    def index_size(self, entries: int, largest_block: int) -> None:
         """Pass on."""
         for observer in self._observers:
-            observer.index_entries(entries)
+            observer.index_size(entries, largest_block)

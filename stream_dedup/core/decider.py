@@ -83,6 +83,11 @@ class Decider:
         """How many entries are held; some may be dead and not dropped yet."""
         return sum(map(len, self._indices.values()))
 
+    @property
+    def largest_block(self) -> int:
+        """How many entries of one sorted run share a block of their fingerprints: a lookup may compare them all."""
+        return max((index.largest_block for index in self._indices.values()), default=0)
+
     def decide(self, submissions: Sequence[Submission], end: int) -> Decision:
         """Judge a batch that starts at `position` and ends before the input offset `end`. Changes nothing.
 

@@ -99,6 +99,8 @@ class SortedRun:
     """The digest's first half by its lowest block."""
     newest: int
     """Highest event time, so that a run in which all are dead is seen at once."""
+    largest_block: int
+    """How many entries share one block of their fingerprints, at most."""
 
     def near(self, fingerprints: NDArray[np.uint64], radius: int) -> Iterator[Hits]:
         """As in `Run`."""
@@ -142,6 +144,11 @@ class Index:
 
     def __len__(self) -> int:
         return sum(len(run.entries) for run in self.runs)
+
+    @property
+    def largest_block(self) -> int:
+        """How many entries of one sorted run share one block of their fingerprints, at most."""
+        return max((run.largest_block for run in self._sorted), default=0)
 
     def insert(self, entries: Entries, horizon: int, evicted_below: int) -> None:
         """Add entries, whose sequences are above all that were added before.
@@ -187,11 +194,13 @@ def live_mask(entries: Entries, horizon: int, evicted_below: int) -> NDArray[np.
 def sorted_run(entries: Entries, radius: int) -> SortedRun:
     """Sort one or more entries by all blocks that lookups up to this radius ask."""
     blocks = [block for block in range(BLOCKS) if len(flips(radius, block))]
+    tables = tuple(tuple(block_table(values, block) for block in blocks) for values in entries.fingerprints.T)
     return SortedRun(
         entries=entries,
-        tables=tuple(tuple(block_table(values, block) for block in blocks) for values in entries.fingerprints.T),
+        tables=tables,
         digest_table=block_table(entries.digests[:, 0], 0),
         newest=int(entries.times.max()),
+        largest_block=max(table.largest for of_one in tables for table in of_one),
     )
 
 

@@ -153,7 +153,7 @@ class DecideStage:
             log.warning(start.warning)
         self._followed = changelog_bounds.end
         self._trimmer.mark(self._followed)
-        self._observer.index_entries(len(self.decider))
+        self._observer.index_size(len(self.decider), self.decider.largest_block)
         return start.offset
 
     def opening(self) -> DecidedBatch | None:
@@ -243,7 +243,7 @@ class DecideStage:
 
     async def tidy(self) -> None:
         """Trim the changelog by what has left the index, and the input by what is decided."""
-        self._observer.index_entries(len(self.decider))
+        self._observer.index_size(len(self.decider), self.decider.largest_block)
         if self._monotonic() - self._tidied < TIDY_EVERY:
             return
         self._tidied = self._monotonic()

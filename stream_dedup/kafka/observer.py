@@ -67,6 +67,6 @@ class Observer(Protocol):
         """So many records wait in the stage's input after the last one taken."""
         ...
 
-    def index_entries(self, entries: int) -> None:
-        """So many kept articles are in the index."""
+    def index_size(self, entries: int, largest_block: int) -> None:
+        """So many kept articles are in the index, of which so many share one block of their fingerprints."""
         ...

@@ -118,7 +118,7 @@ def report(observer: Observer) -> None:
     observer.committed(CommittedBatch(Stage.FINGERPRINT, 0, records=3, seconds=0.5, unparsable_times=1))
     observer.committed(CommittedBatch(Stage.DECIDE, 0, records=3, seconds=0.25, verdicts=verdicts, truncated=2))
     observer.failed(Stage.DECIDE, 0)
-    observer.index_entries(2)
+    observer.index_size(2, 1)
     observer.progressed(Stage.DECIDE, 0)
 
 
@@ -133,6 +133,7 @@ stream_dedup_batch_seconds_total{stage="decide"} 0.25
 stream_dedup_lag_records{stage="fingerprint"} 11.0
 stream_dedup_lag_records{stage="decide"} 0.0
 stream_dedup_index_entries 2.0
+stream_dedup_index_largest_block 1.0
 stream_dedup_event_time_unparsable_total 1.0
 stream_dedup_candidates_truncated_total 2.0
 stream_dedup_progress_age_seconds{stage="decide"} 3.0

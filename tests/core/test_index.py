@@ -178,3 +178,9 @@ def test_a_run_in_which_all_are_dead_is_dropped(horizon: int, evicted_below: int
     assert len(index) == last
     index.drop_dead_runs(horizon + 1, evicted_below + 1)
     assert len(index) == 0
+
+
+@pytest.mark.parametrize(("flood", "largest"), [(4, 0), (5, 5), (40, 40)])
+def test_the_largest_block_is_told(flood: int, largest: int) -> None:
+    """A flood of one fingerprint shows; what is in the open run is not looked up by blocks."""
+    assert filled(entries([sketch(1)] * flood), flood).largest_block == largest

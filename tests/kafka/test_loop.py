@@ -128,7 +128,7 @@ class Watcher:
     def lag(self, stage: Stage, partition: int, records: int) -> None:
         """Not watched."""
 
-    def index_entries(self, entries: int) -> None:
+    def index_size(self, entries: int, largest_block: int) -> None:
         """Not watched."""
 
 
