@@ -83,6 +83,8 @@ def test_no_process_is_left_behind(number: int, to_group: bool, exit_code: int, 
     file = write_lines(tmp_path / "a.jsonl", *({"text": story(number)} for number in range(3000)))
     script = Path(sys.executable).with_name("stream-dedup")
     command = [str(script), "dedup", "--processes", "2", *[file] * 300]
+    # Shells let what runs in the background ignore Ctrl-C, and so would the command that is started here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, text=True
     ) as running:
