@@ -27,6 +27,7 @@ from stream_dedup.kafka.fingerprint_stage import FingerprintStage, HandoverTopic
 from stream_dedup.kafka.loop import B, PartitionLoop, Processor
 from stream_dedup.kafka.memory import DEFAULT_MAX_MESSAGE_BYTES, MemoryBroker
 from stream_dedup.kafka.observer import CommittedBatch, Stage
+from stream_dedup.kafka.replica import Replica
 from stream_dedup.kafka.runner import Loop
 from stream_dedup.kafka.transport import Headers, Input, Message, Record
 
@@ -133,6 +134,9 @@ class _StopWhenIdle:
     def lag(self, stage: Stage, partition: int, records: int) -> None:
         """Not needed."""
 
+    def following(self, records: int) -> None:
+        """Not needed."""
+
     def index_size(self, entries: int, largest_block: int) -> None:
         """Not needed."""
 
@@ -183,8 +187,7 @@ class StreamDriver:
             self.broker,
             of,
             Outputs(routes, CHANGELOG, STATISTICS),
-            rules=trial.rules(),
-            similarity=estimated_jaccard,
+            replica=Replica(trial.rules(), estimated_jaccard),
             observer=self._idle,
             wall_clock=self._wall_clock,
             monotonic=lambda: self.now / 1000,

@@ -1,6 +1,6 @@
 """Whether a worker lives and is ready: what `/healthz` and `/readyz` answer."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from stream_dedup.kafka.observer import CommittedBatch, Stage
@@ -33,6 +33,7 @@ class Health:
         self._loops: dict[Stage, dict[int, _Loop]] = {}
         self._outside = dict.fromkeys(Stage, clock())
         self._idle: dict[tuple[Stage, int], float] = {}
+        self._standby: _Loop | None = None
 
     def assigned(self, stage: Stage, partitions: Collection[int]) -> None:
         """These partitions, and no others, are owned from now on. A rebalance is no progress."""
@@ -44,6 +45,8 @@ class Health:
 
     def revoked(self, stage: Stage) -> None:
         """No partition is owned any more; how long each had done nothing is remembered."""
+        if stage is Stage.DECIDE:
+            self._standby = None
         if stage in self._loops:
             now = self._outside[stage] = self._clock()
             for partition, loop in self._loops.pop(stage).items():
@@ -70,6 +73,15 @@ class Health:
         if loop := self._loops.get(stage, {}).get(partition):
             loop.lag = records
 
+    def following(self, records: int) -> None:
+        """The worker is a standby, and its index is complete once nothing is left to read."""
+        restored = records == 0 or (self._standby is not None and self._standby.restored)
+        self._standby = _Loop(self._clock(), restored, records)
+
+    def standby_lag(self) -> int | None:
+        """Offsets of the changelog that are still to read, None where the worker is no standby."""
+        return None if self._standby is None else self._standby.lag
+
     def index_size(self, entries: int, largest_block: int) -> None:
         """The size of the index says nothing about health."""
 
@@ -82,28 +94,26 @@ class Health:
 
     def stalled(self) -> list[str]:
         """A sentence for each loop that makes no progress, and each stage that the group tells nothing."""
-        now = self._clock()
-        outside = {stage: now - since for stage, since in self._outside.items() if stage not in self._loops}
-        return [
-            f"{stage}: no member of its group for {age:.0f} s"
-            for stage, age in outside.items()
-            if age > self._stalled_after
-        ] + [
-            f"{stage} {partition}: no progress for {now - loop.progress:.0f} s, {loop.lag} records wait"
-            for stage, loops in self._loops.items()
-            for partition, loop in loops.items()
-            if now - loop.progress > self._stalled_after
-        ]
+        now, sentences = self._clock(), []
+        for stage, since in self._outside.items():
+            if stage not in self._loops and now - since > self._stalled_after:
+                sentences.append(f"{stage}: no member of its group for {now - since:.0f} s")
+        for name, loop in self._all_loops():
+            if now - loop.progress > self._stalled_after:
+                sentences.append(f"{name}: no progress for {now - loop.progress:.0f} s, {loop.lag} records wait")
+        return sentences
 
     def waiting(self) -> list[str]:
         """A sentence for each thing that is not ready yet; a worker that owns nothing is ready once it was told so."""
         unassigned = [f"{stage}: no partitions assigned yet" for stage in Stage if stage not in self._loops]
-        return unassigned + [
-            f"{stage} {partition}: restoring"
-            for stage, loops in self._loops.items()
-            for partition, loop in loops.items()
-            if not loop.restored
-        ]
+        return unassigned + [f"{name}: restoring" for name, loop in self._all_loops() if not loop.restored]
+
+    def _all_loops(self) -> Iterator[tuple[str, _Loop]]:
+        for stage, loops in self._loops.items():
+            for partition, loop in loops.items():
+                yield f"{stage} {partition}", loop
+        if self._standby is not None:
+            yield "standby", self._standby
 
     def _progress(self, stage: Stage, partition: int) -> _Loop | None:
         # A report of a loop that has just lost its partition comes late, and counts for nothing.

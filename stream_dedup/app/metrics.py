@@ -84,6 +84,9 @@ class Metrics:
             self._lags[stage][partition] = records
             self._show_lag(stage)
 
+    def following(self, records: int) -> None:
+        """Shown by `stream_dedup_standby_lag_records`, which asks when it is read."""
+
     def index_size(self, entries: int, largest_block: int) -> None:
         """Take the size of the index."""
         self._entries.set(entries)
@@ -97,10 +100,14 @@ class AskedWhenRead(Collector):
     """Figures that change by themselves, and so are taken when Prometheus asks."""
 
     def __init__(
-        self, progress_ages: Callable[[], Mapping[Stage, float]], duplicate_rate: Callable[[], float | None]
+        self,
+        progress_ages: Callable[[], Mapping[Stage, float]],
+        standby_lag: Callable[[], int | None],
+        duplicate_rate: Callable[[], float | None],
     ) -> None:
-        """Take the two questions to ask: see `Health.progress_ages` and `Statistics.duplicate_rate`."""
+        """Take what to ask: `Health.progress_ages`, `Health.standby_lag` and `Statistics.duplicate_rate`."""
         self._progress_ages = progress_ages
+        self._standby_lag = standby_lag
         self._duplicate_rate = duplicate_rate
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
@@ -111,6 +118,12 @@ class AskedWhenRead(Collector):
         for stage, age in self._progress_ages().items():
             ages.add_metric([stage], age)
         yield ages
+        if (lag := self._standby_lag()) is not None:
+            yield GaugeMetricFamily(
+                "stream_dedup_standby_lag_records",
+                "Offsets of the changelog that this standby has still to read; absent where the worker is none.",
+                value=lag,
+            )
         rate = self._duplicate_rate()
         yield GaugeMetricFamily(
             "stream_dedup_duplicate_rate",

@@ -46,6 +46,11 @@ class Observers:
         for observer in self._observers:
             observer.lag(stage, partition, records)
 
+    def following(self, records: int) -> None:
+        """Pass on."""
+        for observer in self._observers:
+            observer.following(records)
+
     def index_size(self, entries: int, largest_block: int) -> None:
         """Pass on."""
         for observer in self._observers:

@@ -77,7 +77,7 @@ async def work(settings: Settings, reached: Reached = pass_by) -> None:
     health = Health(time.monotonic)
     registry = CollectorRegistry()
     statistics = Statistics(milliseconds(settings.statistics_window))
-    registry.register(AskedWhenRead(health.progress_ages, statistics.duplicate_rate))
+    registry.register(AskedWhenRead(health.progress_ages, health.standby_lag, statistics.duplicate_rate))
     observer = Observers(health, Metrics(registry))
     attempts = 1 if "web_port" in settings.model_fields_set else PORTS_TRIED
     async with connect(connection_of(settings), reached) as broker:

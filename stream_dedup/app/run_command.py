@@ -14,6 +14,7 @@ from stream_dedup.app.options import config_option, option, read_settings, setti
 @setting_option("radius")
 @setting_option("threshold")
 @setting_option("window")
+@setting_option("standby")
 @setting_option("web_host")
 @setting_option("web_port")
 @setting_option("log_format")

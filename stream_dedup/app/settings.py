@@ -68,6 +68,9 @@ class Settings(BaseSettings):
     )
     window: Duration = Field(timedelta(hours=72), description="How long a kept article can be an original.")
     max_entries: int = Field(5_000_000, ge=1, description="Kept articles in the index; beyond it the oldest leave.")
+    standby: int = Field(
+        1, ge=0, le=100, description="Workers that hold the index ready to take over, beside the one that decides."
+    )
     min_words: int = Field(8, ge=1, le=1000, description="An article with fewer words is never a duplicate.")
     text_fields: FieldPaths = Field(
         ("text", "content", "body"), description="Fields of the text, joined by commas; the first that is not blank."

@@ -13,13 +13,16 @@ from stream_dedup.core.minhash import estimated_jaccard
 from stream_dedup.core.rules import Rules
 from stream_dedup.core.scheme import Profile, check_recipe, profile
 from stream_dedup.core.verdict import Kind
+from stream_dedup.kafka.assignor import Role, StandbyAssignor
 from stream_dedup.kafka.client import KafkaBroker
 from stream_dedup.kafka.decide_stage import DecidedBatch, DecideStage, Outputs
 from stream_dedup.kafka.fingerprint_stage import FingerprintStage, HandoverTopics, Reading
 from stream_dedup.kafka.loop import Batch, PartitionLoop, Processor
 from stream_dedup.kafka.observer import Observer, Stage
 from stream_dedup.kafka.points import Reached
+from stream_dedup.kafka.replica import Replica
 from stream_dedup.kafka.runner import Membership, StageRunner
+from stream_dedup.kafka.standby import Standby
 from stream_dedup.kafka.transport import Input
 
 B = TypeVar("B", bound=Batch)
@@ -77,7 +80,7 @@ def _fingerprint(settings: Settings, broker: KafkaBroker, observer: Observer, re
         stage = FingerprintStage(broker, of, topics, reading, _wall_clock)
         return _loop(settings, broker, of, stage, observer)
 
-    membership = _membership(settings, group, settings.raw_topic)
+    membership = Membership(group, settings.raw_topic, settings.session_timeout.total_seconds())
     return StageRunner(connection_of(settings), membership, Stage.FINGERPRINT, new_loop, observer, reached=reached)
 
 
@@ -89,13 +92,14 @@ def _decide(settings: Settings, broker: KafkaBroker, observer: Observer, reached
         statistics=settings.statistics_topic,
     )
     of = Input(group, settings.fingerprinted_topic, 0)
-    # One for the worker's life: its index goes on as a standby when another worker takes the partition over.
+    # One for the worker's life: its index goes on as a standby's when another worker takes the partition over.
+    replica = Replica(rules_of(settings, milliseconds(settings.window)), estimated_jaccard)
+    assignor = StandbyAssignor(settings.standby, lambda: replica.offset)
     stage = DecideStage(
         broker,
         of,
         outputs,
-        rules=rules_of(settings, milliseconds(settings.window)),
-        similarity=estimated_jaccard,
+        replica=replica,
         observer=observer,
         wall_clock=_wall_clock,
         monotonic=time.monotonic,
@@ -105,8 +109,16 @@ def _decide(settings: Settings, broker: KafkaBroker, observer: Observer, reached
     def new_loop(_partition: int) -> PartitionLoop[DecidedBatch]:
         return _loop(settings, broker, of, stage, observer)
 
-    membership = _membership(settings, group, settings.fingerprinted_topic)
-    return StageRunner(connection_of(settings), membership, Stage.DECIDE, new_loop, observer, reached=reached)
+    def spare_loop() -> Standby | None:
+        if assignor.role is Role.STANDBY:
+            return Standby(broker, settings.index_topic, replica, observer, random.random)
+        replica.forget()  # another worker stands by: the index would only take up memory
+        return None
+
+    membership = Membership(group, settings.fingerprinted_topic, settings.session_timeout.total_seconds(), assignor)
+    return StageRunner(
+        connection_of(settings), membership, Stage.DECIDE, new_loop, observer, spare_loop=spare_loop, reached=reached
+    )
 
 
 def _loop(
@@ -122,10 +134,6 @@ def _loop(
         monotonic=time.monotonic,
         random=random.random,
     )
-
-
-def _membership(settings: Settings, group: str, topic: str) -> Membership:
-    return Membership(group, topic, settings.session_timeout.total_seconds())
 
 
 def _wall_clock() -> int:

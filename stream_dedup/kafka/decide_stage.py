@@ -9,10 +9,8 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from stream_dedup.core.candidates import Similarity
 from stream_dedup.core.decider import Decider
 from stream_dedup.core.delta import Delta
-from stream_dedup.core.rules import Rules
 from stream_dedup.core.sketch import SetAside, Submission
 from stream_dedup.core.verdict import Judgement, Kind
 from stream_dedup.core.window import EventClock
@@ -22,19 +20,17 @@ from stream_dedup.kafka.loop import Batch
 from stream_dedup.kafka.observer import Observer, Stage
 from stream_dedup.kafka.points import Point, Reached, pass_by
 from stream_dedup.kafka.positions import check_input, decide_start
-from stream_dedup.kafka.raw_progress import NO_PROGRESS, handed_over
+from stream_dedup.kafka.raw_progress import handed_over
 from stream_dedup.kafka.records import Handover, clean_headers, cut, decode_handover, evidence, partition_for
+from stream_dedup.kafka.replica import Replica
 from stream_dedup.kafka.restore import restore
 from stream_dedup.kafka.statistics_record import Counted, count_kinds, summarise
 from stream_dedup.kafka.transport import Broker, Ends, Input, Message, Record
-from stream_dedup.kafka.trimming import Trimmer
 
 TIDY_EVERY = 10.0
 """Seconds between two rounds of trimming; each costs two requests to the broker."""
 TIDY_TIMEOUT = 2.0
 """Seconds that a round may hold up deciding: a broker deletes only when all replicas have, and one may be down."""
-MARK_EVERY = 1000
-"""Changelog records between two marks: those of ten million records stay under a megabyte."""
 
 log = structlog.get_logger(__name__)
 
@@ -53,13 +49,11 @@ class Outputs:
 class DecidedBatch(Batch):
     """A decided batch, and what it changes once it is committed."""
 
-    delta: Delta
-    raw: RawProgress
-    """How far articles are decided with it."""
+    record: ChangelogRecord
 
 
 class DecideStage:
-    """The processor of the decide stage's one partition; its index outlives a lost ownership, as a standby."""
+    """The processor of the decide stage's one partition."""
 
     stage = Stage.DECIDE
 
@@ -69,8 +63,7 @@ class DecideStage:
         of: Input,
         outputs: Outputs,
         *,
-        rules: Rules,
-        similarity: Similarity,
+        replica: Replica,
         observer: Observer,
         wall_clock: Callable[[], int],
         monotonic: Callable[[], float],
@@ -82,8 +75,7 @@ class DecideStage:
             broker: where all topics stand.
             of: the input partition.
             outputs: where to write to.
-            rules: the decider's.
-            similarity: its estimate of the Jaccard similarity.
+            replica: what is known of the changelog; it outlives a lost ownership.
             observer: is told what happens.
             wall_clock: gives ms since the epoch.
             monotonic: gives seconds.
@@ -92,22 +84,13 @@ class DecideStage:
         self._broker = broker
         self._of = of
         self._outputs = outputs
-        self._rules = rules
-        self._similarity = similarity
+        self._replica = replica
         self._observer = observer
         self._wall_clock = wall_clock
         self._monotonic = monotonic
         self._reached = reached
         self._partitions: dict[str, int] = {}
-        self._decider: Decider | None = None
-        # The changelog offset up to which the decider has been brought. Not the log's end: another owner may write
-        # before this one is told that it lost the partition.
-        self._followed = 0
-        self._routes: Mapping[Kind, str] | None = None  # those under which the last batch was decided
-        self._raw = NO_PROGRESS
         self._input_id = ""  # of the topic that positions are of
-        self._trimmer = Trimmer()
-        self._outlived: int | None = None  # the changelog offset below which all may go, and has not gone yet
         self._tidied = monotonic()
 
     @property
@@ -118,66 +101,42 @@ class DecideStage:
     @property
     def decider(self) -> Decider:
         """The state of deciding."""
-        return self._new(0) if self._decider is None else self._decider
-
-    def _new(self, position: int) -> Decider:
-        # The state from here on, also where a restore breaks off: what it has applied must not be applied again.
-        self._trimmer = Trimmer()
-        self._outlived = None
-        self._followed = 0
-        self._decider = Decider(self._rules, self._similarity, position)
-        return self._decider
+        return self._replica.decider
 
     async def open(self, committed: int | None) -> int:
         """Restore the index up to the changelog's end; the offset to read from."""
         topics = {*self._outputs.routes.values()}
         self._partitions = {topic: await self._broker.partitions(topic) for topic in sorted(topics)}
-        changelog = self._outputs.changelog
-        self._decider, changelog_bounds = await restore(
-            self._broker,
-            changelog,
-            from_offset=self._followed,
-            decider=self._decider if self._decider is not None and self._decider.position else None,
-            new=self._new,
-            applied=self._follow,
-            progressed=self._progressed,
-        )
-        topic_id = await self._broker.topic_id(self._of.topic)
+        replica = self._replica
+        had = replica.offset
+        changelog_bounds = await restore(self._broker, self._outputs.changelog, replica, self._progressed)
+        self._input_id = await self._broker.topic_id(self._of.topic)
         log_bounds = await self._broker.bounds(self._of.topic, self._of.partition)
-        restored = None if self._decider is None else self._decider.position
-        if self._routes is not None:
-            check_input(self._of, self._input_id, topic_id)
-        self._input_id = topic_id
+        if replica.last is not None:
+            check_input(self._of, replica.last.input_id, self._input_id)
+        restored = None if replica.last is None else replica.decider.position
         start = decide_start(self._of, restored, committed, log_bounds, changelog_bounds)
         if start.warning is not None:
             log.warning(start.warning)
-        self._followed = changelog_bounds.end
-        self._trimmer.mark(self._followed)
+        log.info("index restored", entries=len(self.decider), changelog_from=had, changelog_to=replica.offset)
         self._observer.index_size(len(self.decider), self.decider.largest_block)
         return start.offset
 
     def opening(self) -> DecidedBatch | None:
         """The event of changed settings, where the last batch was decided under others."""
-        rules, routes = self._rules, self._outputs.routes
-        if self._routes is None:
+        rules, before = self._replica.rules, self._replica.routes
+        if before is None:
             return None
         changes = rules.changes(self.decider.rules) | {
-            f"topic of {kind}": f"{self._routes.get(kind)} -> {topic}"
-            for kind, topic in routes.items()
-            if self._routes.get(kind) != topic
+            f"topic of {kind}": f"{before.get(kind)} -> {topic}"
+            for kind, topic in self._outputs.routes.items()
+            if before.get(kind) != topic
         }
         if not changes:
             return None
         log.warning("settings have changed since the last article; they hold from here on", **changes)
-        delta = self.decider.change(rules)
-        return DecidedBatch([self._changelog_message(delta, self._raw, self._wall_clock())], delta=delta, raw=self._raw)
-
-    def _follow(self, offset: int, record: ChangelogRecord) -> None:
-        self._trimmer.follow(record.delta)
-        self._followed = offset + 1
-        self._routes, self._input_id, self._raw = record.routes, record.input_id, record.raw
-        if self._trimmer.unmarked >= MARK_EVERY:
-            self._trimmer.mark(self._followed)
+        record = self._record(self.decider.change(rules), self._replica.raw)
+        return DecidedBatch([self._changelog_message(record, self._wall_clock())], record=record)
 
     def _progressed(self) -> None:
         self._observer.progressed(self.stage, self._of.partition)
@@ -216,16 +175,16 @@ class DecideStage:
             index_entries=len(self.decider) + sum(map(len, decision.delta.entries)),
         )
         messages = [self._output(*each) for each in judged]
-        raw = handed_over(self._raw, handovers)
-        messages.append(self._changelog_message(decision.delta, raw, now))
+        record = self._record(decision.delta, handed_over(self._replica.raw, handovers))
+        messages.append(self._changelog_message(record, now))
         messages.append(Message(self._outputs.statistics, 0, now, None, statistics.encode()))
         unparsable = sum(handover.time_unparsable for handover in handovers)
-        return DecidedBatch(
-            messages, count_kinds(counted), unparsable, decision.truncated, delta=decision.delta, raw=raw
-        )
+        return DecidedBatch(messages, count_kinds(counted), unparsable, decision.truncated, record=record)
 
-    def _changelog_message(self, delta: Delta, raw: RawProgress, now: int) -> Message:
-        record = ChangelogRecord(delta, self._outputs.routes, self._input_id, raw)
+    def _record(self, delta: Delta, raw: RawProgress) -> ChangelogRecord:
+        return ChangelogRecord(delta, self._outputs.routes, self._input_id, raw)
+
+    def _changelog_message(self, record: ChangelogRecord, now: int) -> Message:
         return Message(self._outputs.changelog, 0, now, None, encode_record(record))
 
     def _output(self, record: Record, handover: Handover, judgement: Judgement) -> Message:
@@ -236,10 +195,7 @@ class DecideStage:
 
     def applied(self, batch: DecidedBatch, ends: Ends) -> None:
         """The batch is committed: apply its delta."""
-        self.decider.apply(batch.delta)
-        self._trimmer.follow(batch.delta)
-        self._routes, self._raw = self._outputs.routes, batch.raw
-        self._followed = ends[self._outputs.changelog, 0]
+        self._replica.committed(batch.record, ends[self._outputs.changelog, 0])
 
     async def tidy(self) -> None:
         """Trim the changelog by what has left the index, and the input by what is decided."""
@@ -247,11 +203,7 @@ class DecideStage:
         if self._monotonic() - self._tidied < TIDY_EVERY:
             return
         self._tidied = self._monotonic()
-        if self._trimmer.unmarked >= MARK_EVERY:
-            self._trimmer.mark(self._followed)
-        horizon = self.decider.clock.horizon(self.decider.rules.window)
-        outlived = self._trimmer.outlived(horizon, self.decider.evicted_below)
-        self._outlived = outlived if outlived is not None else self._outlived
+        self._replica.outlive()
         try:
             async with asyncio.timeout(TIDY_TIMEOUT):
                 await self._trim()
@@ -259,7 +211,7 @@ class DecideStage:
             log.warning("what is decided could not be deleted; trying again later", error=repr(error))
 
     async def _trim(self) -> None:
-        if self._outlived is not None:
-            await self._broker.delete_before(self._outputs.changelog, 0, self._outlived)
-            self._outlived = None
+        if self._replica.outlived is not None:
+            await self._broker.delete_before(self._outputs.changelog, 0, self._replica.outlived)
+            self._replica.outlived = None
         await self._broker.delete_before(self._of.topic, self._of.partition, self.decider.position)

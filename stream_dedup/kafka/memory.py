@@ -22,7 +22,7 @@ DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 
 
 @dataclass(slots=True)
-class _Log:
+class Log:
     """One partition: the records from `start` on, and the offset of the next one."""
 
     start: int = 0
@@ -30,6 +30,7 @@ class _Log:
     records: list[Record] = field(default_factory=list)
 
     def append(self, message: Message) -> None:
+        """Write one record."""
         self.records.append(
             Record(
                 message.topic,
@@ -51,7 +52,7 @@ class MemoryBroker:
         """Start without topics; a source hands out so many bytes at once, or one record that is larger."""
         self.batch_bytes = batch_bytes
         self._made = 0
-        self._topics: dict[str, list[_Log]] = {}
+        self._topics: dict[str, list[Log]] = {}
         self._max_message_bytes: dict[str, int] = {}
         self._ids: dict[str, str] = {}
         self._offsets: dict[tuple[str, str, int], int] = {}
@@ -61,7 +62,7 @@ class MemoryBroker:
 
     def create_topic(self, topic: str, partitions: int, max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES) -> None:
         """Make a topic; anew where there was one."""
-        self._topics[topic] = [_Log() for _ in range(partitions)]
+        self._topics[topic] = [Log() for _ in range(partitions)]
         self._max_message_bytes[topic] = max_message_bytes
         self._made += 1
         self._ids[topic] = f"id-{self._made}"
@@ -118,11 +119,11 @@ class MemoryBroker:
         log.start = max(log.start, min(offset, log.end))
         log.records = [record for record in log.records if record.offset >= log.start]
 
-    def log(self, topic: str, partition: int) -> _Log:
+    def log(self, topic: str, partition: int) -> Log:
         """One partition's log."""
         return self._logs(topic)[partition]
 
-    def _logs(self, topic: str) -> list[_Log]:
+    def _logs(self, topic: str) -> list[Log]:
         if topic not in self._topics:
             raise TopicMissingError(f"there is no topic {topic}")
         return self._topics[topic]

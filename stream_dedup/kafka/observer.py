@@ -67,6 +67,10 @@ class Observer(Protocol):
         """So many records wait in the stage's input after the last one taken."""
         ...
 
+    def following(self, records: int) -> None:
+        """This worker is a standby of the decide stage, with so many offsets of the changelog still to read."""
+        ...
+
     def index_size(self, entries: int, largest_block: int) -> None:
         """So many kept articles are in the index, of which so many share one block of their fingerprints."""
         ...

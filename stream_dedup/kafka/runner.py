@@ -12,6 +12,7 @@ from typing import Protocol
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
+from aiokafka.coordinator.assignors.abstract import AbstractPartitionAssignor
 from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from aiokafka.errors import KafkaError
 
@@ -28,6 +29,8 @@ REBALANCE_TIMEOUT = 30.0
 """Seconds that the group waits for a member to come back; well above the deadline and the closing that follows it."""
 POLL = 60.0
 """Seconds of one wait of the member; it stands for nothing but being there."""
+HEARTBEAT = 1.0
+"""Seconds between heartbeats: a member hears of a rebalance with the next one, and a takeover waits for it."""
 REJOIN_PAUSE = 1.0
 """Seconds before the group is joined anew after the membership was lost."""
 
@@ -42,6 +45,8 @@ class Membership:
     topic: str
     session_timeout: float
     """Seconds without a heartbeat after which a member's partitions go to another."""
+    assignor: AbstractPartitionAssignor = StickyPartitionAssignor
+    """Who gets which partitions."""
 
 
 class Loop(Protocol):
@@ -50,6 +55,10 @@ class Loop(Protocol):
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set."""
         ...
+
+
+def nothing() -> None:
+    """No loop."""
 
 
 class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka has no types
@@ -63,13 +72,25 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         new_loop: Callable[[int], Loop],
         observer: Observer,
         *,
+        spare_loop: Callable[[], Loop | None] = nothing,
         reached: Reached = pass_by,
     ) -> None:
-        """`new_loop` makes the loop of a partition; `reached` is called at each point of a rebalance."""
+        """Nothing runs yet.
+
+        Args:
+            connection: how to reach the broker.
+            membership: the group.
+            stage: which stage it is.
+            new_loop: makes the loop of a partition.
+            observer: is told what happens.
+            spare_loop: makes a loop for as long as the worker owns nothing, if it has something to do then.
+            reached: is called at each point of a rebalance.
+        """
         self._connection = connection
         self._membership = membership
         self._stage = stage
         self._new_loop = new_loop
+        self._spare_loop = spare_loop
         self._observer = observer
         self._reached = reached
         self._loops: dict[asyncio.Task[None], asyncio.Event] = {}
@@ -101,9 +122,9 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
             client_id=self._connection.client_id,
             group_id=self._membership.group,
             session_timeout_ms=int(self._membership.session_timeout * 1000),
-            heartbeat_interval_ms=int(self._membership.session_timeout * 1000 / 4),
+            heartbeat_interval_ms=int(HEARTBEAT * 1000),
             rebalance_timeout_ms=int(REBALANCE_TIMEOUT * 1000),
-            partition_assignment_strategy=(StickyPartitionAssignor,),
+            partition_assignment_strategy=(self._membership.assignor,),
             enable_auto_commit=False,
             auto_offset_reset="earliest",  # of no consequence: the member never reads
         )
@@ -151,17 +172,18 @@ class StageRunner(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka 
         log.info("assigned", stage=self._stage.value, topic=self._membership.topic, partitions=partitions)
         self._observer.assigned(self._stage, partitions)
         self._at(Point.ASSIGNED, assigned)
-        for partition in partitions:
-            stop = asyncio.Event()
-            self._loops[asyncio.create_task(self._new_loop(partition).run(stop))] = stop
+        loops = [self._new_loop(partition) for partition in partitions] if partitions else [self._spare_loop()]
+        for loop in loops:
+            if loop is not None:
+                stop = asyncio.Event()
+                self._loops[asyncio.create_task(loop.run(stop))] = stop
         self._changed.set()
 
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
         """End the loops before anybody else can own their partitions."""
-        if revoked:
-            self._at(Point.REVOKED, revoked)
-            await self._end_loops()
-            self._observer.revoked(self._stage)
+        self._at(Point.REVOKED, revoked)
+        await self._end_loops()
+        self._observer.revoked(self._stage)
 
     def _at(self, point: Point, partitions: Collection[TopicPartition]) -> None:
         for of in partitions:

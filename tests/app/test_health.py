@@ -57,6 +57,24 @@ def test_ready_when_all_that_is_owned_is_restored() -> None:
     assert health.waiting() == ["decide: no partitions assigned yet"]
 
 
+def test_a_standby_is_ready_once_it_has_caught_up() -> None:
+    """Behind for the first time it is restoring; later it lags as followers do, and without progress it is stalled."""
+    clock = Clock()
+    health = Health(clock, stalled_after=60)
+    for stage in Stage:
+        health.assigned(stage, [])
+    assert (health.standby_lag(), health.waiting()) == (None, [])
+    health.following(3000)
+    assert (health.standby_lag(), health.waiting()) == (3000, ["standby: restoring"])
+    health.following(0)
+    health.following(2)
+    assert (health.standby_lag(), health.waiting()) == (2, [])
+    clock.now += 61
+    assert health.stalled() == ["standby: no progress for 61 s, 2 records wait"]
+    health.assigned(Stage.DECIDE, [])
+    assert (health.standby_lag(), health.stalled()) == (None, [])
+
+
 def test_a_rebalance_is_no_progress() -> None:
     """Given and taken again and again without a batch, a partition is stalled; another owner's time is not counted."""
     clock = Clock()
@@ -122,6 +140,7 @@ def report(observer: Observer) -> None:
     observer.progressed(Stage.DECIDE, 0)
 
 
+SHOWN_OF_A_STANDBY = "stream_dedup_standby_lag_records 7.0"
 EXPECTED = """\
 stream_dedup_articles_total{kind="new",verdict="unique"} 2.0
 stream_dedup_articles_total{kind="near",verdict="duplicate"} 1.0
@@ -145,7 +164,7 @@ async def test_the_pages_show_what_the_stages_report() -> None:
     """Metrics under their promised names; health and readiness as status codes; nothing at /."""
     clock = Clock()
     health, registry, statistics = Health(clock, stalled_after=60), CollectorRegistry(), Statistics(60_000)
-    registry.register(AskedWhenRead(health.progress_ages, statistics.duplicate_rate))
+    registry.register(AskedWhenRead(health.progress_ages, health.standby_lag, statistics.duplicate_rate))
     observer = Observers(health, Metrics(registry))
     application = web.Application()
     application.add_routes(Pages(health, registry, statistics).routes())
@@ -156,6 +175,8 @@ async def test_the_pages_show_what_the_stages_report() -> None:
         metrics = (await (await client.get("/metrics")).text()).splitlines()
         assert [line for line in EXPECTED.splitlines() if line not in metrics] == []
         assert (await client.get("/healthz")).status == 200
+        observer.following(7)
+        assert SHOWN_OF_A_STANDBY in (await (await client.get("/metrics")).text()).splitlines()
         clock.now += 60
         unhealthy = await client.get("/healthz")
         assert unhealthy.status == 503

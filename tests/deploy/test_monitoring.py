@@ -19,7 +19,7 @@ def _samples() -> Mapping[str, dict[str, set[str]]]:
     metrics = Metrics(registry)
     verdicts = {(Verdict.UNIQUE, Kind.NEW): 1, (Verdict.REJECTED, Kind.UNREADABLE): 1}
     metrics.committed(CommittedBatch(Stage.DECIDE, 0, 2, 0.1, verdicts))
-    registry.register(AskedWhenRead(lambda: dict.fromkeys(Stage, 0.0), lambda: 0.5))
+    registry.register(AskedWhenRead(lambda: dict.fromkeys(Stage, 0.0), lambda: 0, lambda: 0.5))
     found: dict[str, dict[str, set[str]]] = {}
     for sample in (sample for metric in registry.collect() for sample in metric.samples):
         labels = found.setdefault(sample.name, {})

@@ -109,15 +109,31 @@ DEFECTS = (
     Defect(
         "the chain unchecked",
         (
-            Change("kafka/restore.py", "        if delta.start != decider.position:\n", "        if False:\n"),
+            Change("kafka/replica.py", "        if delta.start != self.decider.position:\n", "        if False:\n"),
             Change("core/decider.py", "        if delta.start != self._position:\n", "        if False:\n"),
         ),
         ("kafka/test_stages.py::test_a_broken_chain_is_refused",),
     ),
     Defect(
         "a restore that breaks off forgets what it has applied",
-        (Change("kafka/decide_stage.py", "        self._followed = offset + 1\n", ""),),
+        (Change("kafka/replica.py", "        self.last, self.offset = record, end\n", "        self.last = record\n"),),
         ("kafka/test_stages.py::test_a_restore_that_breaks_off_goes_on_from_there",),
+    ),
+    Defect(
+        "a takeover restores from the start",
+        (
+            Change(
+                "kafka/replica.py",
+                "        if self.last is None or self.offset < bounds.start:\n",
+                "        if True:\n",
+            ),
+        ),
+        ("kafka/test_standby.py::test_a_takeover_reads_what_the_standby_has_not_read",),
+    ),
+    Defect(
+        "the partition goes to any member",
+        (Change("kafka/assignor.py", "(-members[name].offset, _RANKS.index(members[name].role), name)", "name"),),
+        ("kafka/test_assignor.py",),
     ),
     Defect(
         "restore from a read_uncommitted end",

@@ -14,8 +14,6 @@ from stream_dedup.app.connections import fields_of
 from stream_dedup.app.load_settings import load_settings
 from stream_dedup.app.setting_types import milliseconds
 from stream_dedup.app.stages import profile_of, rules_of
-from stream_dedup.core.decider import Decider
-from stream_dedup.core.minhash import estimated_jaccard
 from stream_dedup.kafka.client import KafkaBroker, connect
 from stream_dedup.kafka.connection import Connection
 from stream_dedup.kafka.fingerprint_stage import Reading
@@ -87,9 +85,7 @@ class Deployment:
         offsets = await self.broker.committed(self.group_of(Stage.DECIDE), self.topics.fingerprinted)
         committed = offsets.get(0, 0)
         messages, decider = oracle.decided(raw, decided_positions(outputs), committed)
-        came = await restored(
-            self.broker, self.topics.index, lambda position: Decider(oracle.rules, estimated_jaccard, position)
-        )
+        came = await restored(self.broker, self.topics.index, oracle.rules)
         statistics = await read_topic(self.broker, self.topics.statistics)
         kinds = [(header(one.headers, "dedup-verdict"), header(one.headers, "dedup-kind")) for one in outputs]
         return [

@@ -1,28 +1,24 @@
 """What a deployment's internal topics must hold: the index that comes back from them, and the statistics."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from stream_dedup.core.decider import Decider
+from stream_dedup.core.minhash import estimated_jaccard
+from stream_dedup.core.rules import Rules
 from stream_dedup.kafka.client import KafkaBroker
+from stream_dedup.kafka.replica import Replica
 from stream_dedup.kafka.restore import restore
 from stream_dedup.kafka.statistics_record import decode_statistics
 from stream_dedup.kafka.transport import Record
 from tests.flow.differences import Difference, Kind
 
 
-async def restored(broker: KafkaBroker, changelog: str, new: Callable[[int], Decider]) -> Decider:
+async def restored(broker: KafkaBroker, changelog: str, rules: Rules) -> Decider:
     """The decider that the next worker would begin with; an empty one where nothing was ever decided."""
-    decider, _ = await restore(
-        broker,
-        changelog,
-        from_offset=0,
-        decider=None,
-        new=new,
-        applied=lambda _offset, _delta: None,
-        progressed=lambda: None,
-    )
-    return new(0) if decider is None else decider
+    replica = Replica(rules, estimated_jaccard)
+    await restore(broker, changelog, replica, lambda: None)
+    return replica.decider
 
 
 def index_differences(came: Decider, must: Decider, committed: int) -> list[Difference]:

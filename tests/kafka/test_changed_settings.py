@@ -84,7 +84,7 @@ def test_an_event_is_made_durable_before_anything_is_decided_under_it() -> None:
 @pytest.mark.parametrize("trimmed", [False, True])
 def test_a_longer_window_brings_nobody_back(monkeypatch: pytest.MonkeyPatch, *, trimmed: bool) -> None:
     """What the shorter window had left behind is gone, whether it still stood in the changelog or not."""
-    monkeypatch.setattr("stream_dedup.kafka.decide_stage.MARK_EVERY", 1)
+    monkeypatch.setattr("stream_dedup.kafka.replica.MARK_EVERY", 1)
     monkeypatch.setattr("stream_dedup.kafka.decide_stage.TIDY_EVERY", 0.0 if trimmed else 1e12)
     with StreamDriver(replace(TRIAL, batch_records=1)) as driver:
         _decide(driver, NEWS)

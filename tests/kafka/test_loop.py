@@ -128,6 +128,9 @@ class Watcher:
     def lag(self, stage: Stage, partition: int, records: int) -> None:
         """Not watched."""
 
+    def following(self, records: int) -> None:
+        """Not watched."""
+
     def index_size(self, entries: int, largest_block: int) -> None:
         """Not watched."""
 

@@ -7,6 +7,7 @@ from stream_dedup.core.minhash import estimated_jaccard
 from stream_dedup.core.rules import Rules
 from stream_dedup.kafka.changelog import ChangelogRecord, RawProgress, encode_record
 from stream_dedup.kafka.memory import MemoryBroker, MemorySource
+from stream_dedup.kafka.replica import Replica
 from stream_dedup.kafka.restore import restore
 from stream_dedup.kafka.transport import Message, Record
 
@@ -42,15 +43,7 @@ async def test_waiting_for_a_broker_is_no_progress() -> None:
         decider.apply(delta)
         value = encode_record(ChangelogRecord(delta, {}, "", RawProgress("", {})))
         await broker.publish(Message("index", 0, 0, None, value))
-    restored, _ = await restore(
-        broker,
-        "index",
-        from_offset=0,
-        decider=None,
-        new=lambda position: Decider(RULES, estimated_jaccard, position),
-        applied=lambda _offset, _delta: None,
-        progressed=lambda: progress.append(None),
-    )
-    assert restored is not None
-    assert restored.digest() == decider.digest()
+    replica = Replica(RULES, estimated_jaccard)
+    await restore(broker, "index", replica, lambda: progress.append(None))
+    assert replica.decider.digest() == decider.digest()
     assert len(progress) == 1

@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 from stream_dedup.core.delta import Delta
 from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.errors import BrokerRefusedError, LogRefusedError, TransactionFailedError
+from stream_dedup.kafka.changelog import ChangelogRecord
 from stream_dedup.kafka.decide_stage import DecidedBatch
 from stream_dedup.kafka.memory import MemoryBroker, MemorySource
 from stream_dedup.kafka.raw_progress import NO_PROGRESS
@@ -351,7 +352,7 @@ def test_a_broken_chain_is_refused() -> None:
 @pytest.fixture
 def _marks_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """A place to trim at after each changelog record."""
-    monkeypatch.setattr("stream_dedup.kafka.decide_stage.MARK_EVERY", 1)
+    monkeypatch.setattr("stream_dedup.kafka.replica.MARK_EVERY", 1)
 
 
 @pytest.mark.usefixtures("_marks_everywhere")
@@ -392,7 +393,7 @@ def test_marks_of_the_changelog_are_far_apart(driver: StreamDriver, monkeypatch:
         marks.append(offset)
         mark(trimmer, offset)
 
-    monkeypatch.setattr("stream_dedup.kafka.decide_stage.MARK_EVERY", 3)
+    monkeypatch.setattr("stream_dedup.kafka.replica.MARK_EVERY", 3)
     monkeypatch.setattr(Trimmer, "mark", marked)
     stage = driver.decide_stage
     asyncio.run(stage.open(stage.decider.position))
@@ -400,7 +401,8 @@ def test_marks_of_the_changelog_are_far_apart(driver: StreamDriver, monkeypatch:
     for number in range(9):
         position = stage.decider.position
         delta = Delta(position, position + 1, position + 1, (), (), 0, stage.decider.rules)
-        stage.applied(DecidedBatch([], delta=delta, raw=NO_PROGRESS), {(CHANGELOG, 0): 2 * number + 1})
+        record = ChangelogRecord(delta, {}, "", NO_PROGRESS)
+        stage.applied(DecidedBatch([], record=record), {(CHANGELOG, 0): 2 * number + 1})
         driver.advance(60_000)
         asyncio.run(stage.tidy())
     assert marks == [5, 11, 17]
@@ -425,7 +427,7 @@ def test_trimming_that_fails_is_made_up_for(
         for _ in range(8):
             day()
         assert driver.broker.log(FINGERPRINTED, 0).start == driver.broker.log(CHANGELOG, 0).start == 0
-    assert {line["event"] for line in logs} == {"what is decided could not be deleted; trying again later"}
+    assert {line["event"] for line in logs if line["log_level"] == "warning"} == {"what is decided could not be deleted; trying again later"}
     decided = driver.decide_stage.decider.position
     driver.advance(60_000)
     driver.read()
