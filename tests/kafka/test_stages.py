@@ -427,7 +427,9 @@ def test_trimming_that_fails_is_made_up_for(
         for _ in range(8):
             day()
         assert driver.broker.log(FINGERPRINTED, 0).start == driver.broker.log(CHANGELOG, 0).start == 0
-    assert {line["event"] for line in logs if line["log_level"] == "warning"} == {"what is decided could not be deleted; trying again later"}
+    assert {line["event"] for line in logs if line["log_level"] == "warning"} == {
+        "what is decided could not be deleted; trying again later"
+    }
     decided = driver.decide_stage.decider.position
     driver.advance(60_000)
     driver.read()
@@ -598,4 +600,4 @@ def test_a_first_start_that_is_repeated_warns_of_nothing() -> None:
         for _ in range(2):
             assert asyncio.run(driver.decide_stage.open(None)) == 0
             assert len(driver.decide_stage.decider) == 0
-    assert logs == []
+    assert [line["event"] for line in logs if line["log_level"] == "warning"] == []
