@@ -70,6 +70,12 @@ class BrokerRefusedError(StreamDedupError):
     exit_code = 11
 
 
+class WorkersRunError(StreamDedupError):
+    """Workers run, and what is asked for needs them stopped."""
+
+    exit_code = 12
+
+
 class DeltaRefusedError(StreamDedupError):
     """A delta does not start where the index stands."""
 

@@ -11,6 +11,7 @@ from stream_dedup.app.compare_command import compare
 from stream_dedup.app.demo_command import demo
 from stream_dedup.app.options import option
 from stream_dedup.app.plain_text import plain
+from stream_dedup.app.reset_command import reset
 from stream_dedup.app.run_command import run
 from stream_dedup.app.settings import PREFIX
 from stream_dedup.errors import StreamDedupError
@@ -69,11 +70,11 @@ def cli(*, debug: bool) -> None:
     \b
     Exit codes: 0 done, 1 some input was rejected or failed, 2 wrong usage, 3 wrong settings, 4 no broker answers,
     5 topic missing, 6 topic settings, 7 port in use, 8 local broker, 9 logs contradict, 10 other segmenter,
-    11 refused by the broker, 130 Ctrl-C.
+    11 refused by the broker, 12 workers run, 130 Ctrl-C.
     """
 
 
-for _command in (demo, run, broker, topics, publish, watch, dedup, compare, evaluate, tune):
+for _command in (demo, run, broker, topics, reset, publish, watch, dedup, compare, evaluate, tune):
     cli.add_command(_command)
 
 

@@ -16,6 +16,7 @@ from stream_dedup.core.rules import Rules
 from stream_dedup.core.sketch import FACT_BYTES, SIGNATURE_BYTES
 from stream_dedup.core.verdict import Kind
 from stream_dedup.errors import LogRefusedError, SettingsError
+from stream_dedup.kafka.ways_out import WITHOUT_THE_INDEX
 
 VERSION = 4
 """Format of the record's value."""
@@ -118,13 +119,15 @@ def decode_record(value: bytes | None, where: str) -> ChangelogRecord:
         found = f"format {value[0]}" if value else "no value"
         raise LogRefusedError(
             f"{where} has {found}, this version reads format {VERSION}: run the version that wrote it; "
-            "if anything else wrote to this topic, the index cannot be restored from it"
+            f"if anything else wrote to this topic, the index cannot be restored from it: {WITHOUT_THE_INDEX}"
         )
     try:
         record = _decoder.decode(memoryview(value)[1:])
         entries = tuple(_decode_entries(entries) for entries in record.entries)
     except (msgspec.DecodeError, ValueError, SettingsError) as error:
-        raise LogRefusedError(f"{where} is damaged ({error}): the index cannot be restored from it") from error
+        raise LogRefusedError(
+            f"{where} is damaged ({error}): the index cannot be restored from it. To go on without: {WITHOUT_THE_INDEX}"
+        ) from error
     delta = Delta(
         start=record.start,
         end=record.end,

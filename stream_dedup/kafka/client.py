@@ -19,6 +19,7 @@ from aiokafka.errors import (
     KafkaConnectionError,
     KafkaError,
     KafkaTimeoutError,
+    NoError,
     OffsetOutOfRangeError,
     UnknownTopicOrPartitionError,
     for_code,
@@ -26,6 +27,7 @@ from aiokafka.errors import (
 from aiokafka.structs import OffsetAndMetadata
 
 from stream_dedup.errors import (
+    BrokerRefusedError,
     BrokerUnreachableError,
     LogRefusedError,
     OffsetGoneError,
@@ -159,6 +161,23 @@ class KafkaBroker:
         start = await retried(lambda: _answered(self._probe, self._probe.beginning_offsets([of])), limit)
         end = await retried(lambda: _answered(self._probe, self._probe.end_offsets([of])), limit)
         return Bounds(start[of], end[of])
+
+    async def offset_at(self, topic: str, partition: int, time: int) -> int:
+        """The offset of the first record with this timestamp, in ms, or a later one; the log's end without one."""
+        of = TopicPartition(topic, partition)
+        limit = self.connection.call_timeout
+        found = await retried(lambda: _answered(self._probe, self._probe.offsets_for_times({of: time})), limit)
+        return (await self.bounds(topic, partition)).end if found[of] is None else int(found[of].offset)
+
+    async def members(self, group: str) -> int:
+        """How many members a group has."""
+        (response,) = await retried(
+            lambda: _answered(self.admin, self.admin.describe_consumer_groups([group])), self.connection.call_timeout
+        )
+        ((code, _group, _state, _type, _protocol, members, *_),) = response.groups
+        if for_code(code) is not NoError:
+            raise BrokerRefusedError(f"the broker does not tell who is in the group {group}: {for_code(code).__name__}")
+        return len(members)
 
     async def committed(self, group: str, topic: str) -> dict[int, int]:
         """A group's committed offsets of a topic, by partition."""

@@ -146,7 +146,7 @@ class DecideStage:
         """Decide a batch."""
         handovers = [decode_handover(record) for record in records]
         submissions = [
-            Submission(handover.position, handover.id, handover.time, handover.content) for handover in handovers
+            Submission(handover.raw_position, handover.id, handover.time, handover.content) for handover in handovers
         ]
         return self._decide(records, handovers, submissions)
 
@@ -154,7 +154,7 @@ class DecideStage:
         """The record as rejected, cut so that the broker takes it."""
         handover = decode_handover(record)
         shorter, reason = cut(replace(record, headers=clean_headers(record.headers)), keep)
-        submission = Submission(handover.position, handover.id, handover.time, SetAside(Kind.UNREADABLE, reason))
+        submission = Submission(handover.raw_position, handover.id, handover.time, SetAside(Kind.UNREADABLE, reason))
         return self._decide([shorter], [handover], [submission])
 
     def _decide(

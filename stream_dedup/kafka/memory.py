@@ -86,6 +86,11 @@ class MemoryBroker:
         log = self.log(topic, partition)
         return Bounds(log.start, log.end)
 
+    async def offset_at(self, topic: str, partition: int, time: int) -> int:
+        """The offset of the first record with this timestamp or a later one."""
+        log = self.log(topic, partition)
+        return next((record.offset for record in log.records if record.timestamp >= time), log.end)
+
     async def committed(self, group: str, topic: str) -> dict[int, int]:
         """A group's committed offsets of a topic, by partition."""
         return {p: offset for (g, t, p), offset in self._offsets.items() if (g, t) == (group, topic)}

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from stream_dedup.errors import LogRefusedError
 from stream_dedup.kafka.changelog import RawProgress
 from stream_dedup.kafka.transport import Bounds, Input
-
-FROM_CHANGELOG = "see code 9 in deploy/README.md"
-FROM_EARLIEST = "see code 9 in deploy/README.md"
-FROM_COMMITTED = "see code 9 in deploy/README.md"
+from stream_dedup.kafka.ways_out import KEEPING_THE_INDEX, WITHOUT_THE_INDEX
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ def marked_start(of: Input, committed: int, mark: str, log: Bounds, ids: TopicId
         raise LogRefusedError(
             f"the topic that articles of {of} up to offset {committed} were handed over to had the id {fingerprinted}, "
             f"now it has {ids.fingerprinted}: it was made anew, and those that waited there are lost. To fingerprint "
-            f"them again: {FROM_CHANGELOG}"
+            f"them again: {KEEPING_THE_INDEX}"
         )
     return Start(_within(str(of), committed, log))
 
@@ -87,7 +84,7 @@ def unmarked_start(of: Input, committed: int | None, log: Bounds, ids: TopicIds,
         raise LogRefusedError(
             f"the group {of.group} has no committed offset for {of}, yet its articles were read up to offset {ended}: "
             f"the offset was lost or has expired, and reading from the start would repeat articles. To go on where "
-            f"reading ended: {FROM_CHANGELOG}"
+            f"reading ended: {KEEPING_THE_INDEX}"
         )
     if ended is not None and ended < committed == log.start:
         return Start(committed, f"{committed - ended} offsets of {of} were deleted unread; going on at {committed}")
@@ -96,7 +93,7 @@ def unmarked_start(of: Input, committed: int | None, log: Bounds, ids: TopicIds,
             f"the group {of.group}'s offset of {of} was set to {committed} by another tool, but its articles were read "
             f"up to offset {log.start if ended is None else ended}: articles would be "
             f"{'left out' if committed > (ended or 0) else 'repeated'}. To go on where reading ended: "
-            f"{FROM_CHANGELOG}"
+            f"{KEEPING_THE_INDEX}"
         )
     return Start(_within(str(of), committed, log))
 
@@ -121,13 +118,13 @@ def decide_start(of: Input, restored: int | None, committed: int | None, log: Bo
             raise LogRefusedError(
                 f"the changelog is empty, yet the group {of.group} has committed offset {committed} of {name} and the "
                 f"changelog's log goes from {changelog.start} to {changelog.end}: the index was lost, and every "
-                f"article so far would be judged as new. To go on without it: {FROM_COMMITTED}"
+                f"article so far would be judged as new. To go on without it: {WITHOUT_THE_INDEX}"
             )
         return Start(_within(name, 0, log))
     if committed is not None and committed > restored:
         raise LogRefusedError(
             f"the group {of.group} has committed offset {committed} of {name}, but the changelog ends at {restored}: "
-            f"its last records were lost. To decide again what they held: {FROM_CHANGELOG}"
+            f"its last records were lost. To decide again what they held: {KEEPING_THE_INDEX}"
         )
     offset = _within(name, restored, log)
     if committed == restored:
@@ -146,14 +143,14 @@ def check_input(of: Input, noted: str, topic_id: str) -> None:
         raise LogRefusedError(
             f"the changelog's positions are of a topic with the id {noted}, but {of.topic} has {topic_id}: {of.topic} "
             "was made anew, or the changelog is another deployment's. To fingerprint again what is not decided: "
-            f"{FROM_CHANGELOG}"
+            f"{KEEPING_THE_INDEX}"
         )
 
 
 def _another_topic(of: Input, read: str, ids: TopicIds) -> LogRefusedError:
     return LogRefusedError(
         f"{of.topic} has the id {ids.raw}, but the topic that was read so far had {read}: it was made anew, or another "
-        f"is named now, and no offset of before leads anywhere in it. To read all of it: {FROM_EARLIEST}"
+        f"is named now, and no offset of before leads anywhere in it. To read all of it: {KEEPING_THE_INDEX}"
     )
 
 
@@ -161,11 +158,11 @@ def _within(name: str, offset: int, log: Bounds) -> int:
     if offset < log.start:
         raise LogRefusedError(
             f"{name} begins at offset {log.start}, but {offset} is the next one to read: {log.start - offset} offsets "
-            f"were deleted unread. Raise the topic's retention. To go on with what is there: {FROM_CHANGELOG}"
+            f"were deleted unread. Raise the topic's retention. To go on with what is there: {KEEPING_THE_INDEX}"
         )
     if offset > log.end:
         raise LogRefusedError(
             f"{name} ends at offset {log.end}, but {offset} is the next one to read: it has lost its end. To go on "
-            f"with what is there: {FROM_CHANGELOG}"
+            f"with what is there: {KEEPING_THE_INDEX}"
         )
     return offset

@@ -11,6 +11,7 @@ from stream_dedup.errors import LogRefusedError
 from stream_dedup.kafka.changelog import ChangelogRecord, RawProgress, decode_record
 from stream_dedup.kafka.records import Handover, decode_handover
 from stream_dedup.kafka.transport import Broker, Record
+from stream_dedup.kafka.ways_out import WITHOUT_THE_INDEX
 
 NO_PROGRESS = RawProgress("", {})
 FETCH_RECORDS = 1000
@@ -36,16 +37,22 @@ async def last_change(broker: Broker, changelog: str) -> ChangelogRecord | None:
     Raises:
         LogRefusedError: it is torn, foreign, or of another version of this project.
     """
-    bounds = await broker.bounds(changelog, 0)
+    last = await last_record(broker, changelog, 0)
+    return None if last is None else decode_record(last.value, f"{changelog}-0 offset {last.offset}")
+
+
+async def last_record(broker: Broker, topic: str, partition: int) -> Record | None:
+    """A partition's last committed record, None where it holds none."""
+    bounds = await broker.bounds(topic, partition)
     start, back = bounds.end, LAST_OFFSETS
     while start > bounds.start:
         start, end = max(bounds.start, bounds.end - back), start
         last: Record | None = None
-        async with contextlib.aclosing(_read(broker, changelog, start, end)) as batches:
+        async with contextlib.aclosing(_read(broker, topic, partition, start, end)) as batches:
             async for records in batches:
                 last = records[-1]
         if last is not None:
-            return decode_record(last.value, f"{changelog}-0 offset {last.offset}")
+            return last
         back *= LAST_OFFSETS
     return None
 
@@ -58,7 +65,7 @@ async def waiting(broker: Broker, fingerprinted: str, progress: RawProgress, pos
     """
     bounds = await broker.bounds(fingerprinted, 0)
     start = max(position, bounds.start)
-    async with contextlib.aclosing(_read(broker, fingerprinted, start, bounds.end)) as batches:
+    async with contextlib.aclosing(_read(broker, fingerprinted, 0, start, bounds.end)) as batches:
         async for records in batches:
             progress = handed_over(progress, map(decode_handover, records))
     return progress
@@ -74,18 +81,18 @@ async def read_progress(broker: Broker, fingerprinted: str, changelog: str) -> R
     if last is None and (await broker.bounds(fingerprinted, 0)).start > 0:
         raise LogRefusedError(
             f"{changelog} is empty, yet articles were decided and deleted from {fingerprinted}: how far the raw topic "
-            "was read is not known: see code 9 in deploy/README.md"
+            f"was read is not known. To go on where the group's offsets stand: {WITHOUT_THE_INDEX}"
         )
     decided, position = (NO_PROGRESS, 0) if last is None else (last.raw, last.delta.end)
     progress = await waiting(broker, fingerprinted, decided, position)
     return progress if progress.topic_id else None
 
 
-async def _read(broker: Broker, topic: str, start: int, end: int) -> AsyncGenerator[Sequence[Record]]:
+async def _read(broker: Broker, topic: str, partition: int, start: int, end: int) -> AsyncGenerator[Sequence[Record]]:
     """The committed records from an offset up to another, in batches that are not empty."""
     if start >= end:
         return
-    source = await broker.source(topic, 0, start)
+    source = await broker.source(topic, partition, start)
     try:
         while source.position < end:
             records = [record for record in await source.fetch(FETCH_RECORDS, FETCH_WAIT) if record.offset < end]

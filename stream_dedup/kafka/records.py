@@ -53,6 +53,11 @@ class Handover(msgspec.Struct, frozen=True, array_like=True):
         return int(self.position.rpartition("-")[2])
 
     @property
+    def raw_position(self) -> str:
+        """The position with the raw topic's id: in a topic made anew other articles stand at the same offsets."""
+        return f"{self.raw_topic_id} {self.raw_partition} {self.raw_offset}"
+
+    @property
     def content(self) -> Sketch | SetAside:
         """What the decider takes."""
         if self.kind is not None:

@@ -12,6 +12,7 @@ from stream_dedup.kafka.changelog import ChangelogRecord, RawProgress, decode_re
 from stream_dedup.kafka.raw_progress import NO_PROGRESS
 from stream_dedup.kafka.transport import Bounds, Record
 from stream_dedup.kafka.trimming import Trimmer
+from stream_dedup.kafka.ways_out import WITHOUT_THE_INDEX
 
 MARK_EVERY = 1000
 """Changelog records between two marks: those of ten million records stay under a megabyte."""
@@ -70,7 +71,8 @@ class Replica:
         if bounds.end < max(self.offset, 1):
             raise LogRefusedError(
                 f"{topic} ends at offset {bounds.end}, but the index was brought up to {self.offset}: the changelog "
-                "was made anew or has lost its end, and the index could not be restored from it after the next start"
+                "was made anew or has lost its end, and the index could not be restored from it after the next start. "
+                f"To go on without what it held: {WITHOUT_THE_INDEX}"
             )
         return self.offset
 
@@ -112,5 +114,5 @@ class Replica:
             raise LogRefusedError(
                 f"the chain of {topic} is broken: {where} starts at position {delta.start}, but the records "
                 f"before it end at {self.decider.position}. A part of the changelog is missing or foreign: the index "
-                "cannot be restored from it"
+                f"cannot be restored from it. To go on without: {WITHOUT_THE_INDEX}"
             )

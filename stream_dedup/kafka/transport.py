@@ -149,6 +149,10 @@ class Broker(Protocol):
         """Where a partition's log starts and ends now."""
         ...
 
+    async def offset_at(self, topic: str, partition: int, time: int) -> int:
+        """The offset of the first record with a timestamp of `time`, in ms, or later; the log's end without one."""
+        ...
+
     async def committed(self, group: str, topic: str) -> dict[int, int]:
         """A group's committed offsets of a topic, by partition; partitions without one are left out."""
         ...

@@ -81,7 +81,7 @@ class Deployment:
         outputs = await read_outputs(self.broker, self.topics)
         if found := count_differences(raw, outputs):
             return found
-        oracle = self._oracle()
+        oracle = self._oracle(await self.broker.topic_id(self.topics.raw))
         offsets = await self.broker.committed(self.group_of(Stage.DECIDE), self.topics.fingerprinted)
         committed = offsets.get(0, 0)
         messages, decider = oracle.decided(raw, decided_positions(outputs), committed)
@@ -100,7 +100,7 @@ class Deployment:
         await owner.start()
         await owner.close()
 
-    def _oracle(self) -> Oracle:
+    def _oracle(self, raw_id: str) -> Oracle:
         settings = load_settings(self.settings)
         chosen = profile_of(settings)
         reading = Reading(
@@ -110,7 +110,7 @@ class Deployment:
             settings.max_article_bytes,
             milliseconds(settings.future_skew),
         )
-        return Oracle(self.topics, reading, rules_of(settings, milliseconds(settings.window)), PARTITIONS)
+        return Oracle(self.topics, reading, rules_of(settings, milliseconds(settings.window)), PARTITIONS, raw_id)
 
 
 @contextlib.asynccontextmanager

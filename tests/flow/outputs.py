@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
+import msgspec
+
 from stream_dedup.core.decider import Decider
 from stream_dedup.core.minhash import estimated_jaccard
 from stream_dedup.core.rules import Rules
@@ -79,6 +81,7 @@ class Oracle:
     rules: Rules
     partitions: int
     """Of the outputs."""
+    raw_topic_id: str
 
     def decided(self, raw: Sequence[Record], positions: Sequence[str], end: int) -> tuple[list[Message], Decider]:
         """The output messages for the raw records at these positions, in this order, and the state after them.
@@ -95,8 +98,10 @@ class Oracle:
         for sequence, position in enumerate(positions):
             record = by_position[position]
             (fingerprinted,) = stage.process([record]).messages
-            handover = decode_handover(Record("", 0, 0, 0, None, None, fingerprinted.headers))
-            submission = Submission(handover.position, handover.id, handover.time, handover.content)
+            handover = msgspec.structs.replace(
+                decode_handover(Record("", 0, 0, 0, None, None, fingerprinted.headers)), raw_topic_id=self.raw_topic_id
+            )
+            submission = Submission(handover.raw_position, handover.id, handover.time, handover.content)
             decision = decider.decide([submission], end if sequence == len(positions) - 1 else sequence + 1)
             decider.apply(decision.delta)
             (judgement,) = decision.judgements
