@@ -120,7 +120,7 @@ def decide_start(of: Input, restored: int | None, committed: int | None, log: Bo
                 f"changelog's log goes from {changelog.start} to {changelog.end}: the index was lost, and every "
                 f"article so far would be judged as new. To go on without it: {WITHOUT_THE_INDEX}"
             )
-        return Start(_within(name, 0, log))
+        return Start(_within(name, 0, log, WITHOUT_THE_INDEX))
     if committed is not None and committed > restored:
         raise LogRefusedError(
             f"the group {of.group} has committed offset {committed} of {name}, but the changelog ends at {restored}: "
@@ -154,15 +154,15 @@ def _another_topic(of: Input, read: str, ids: TopicIds) -> LogRefusedError:
     )
 
 
-def _within(name: str, offset: int, log: Bounds) -> int:
+def _within(name: str, offset: int, log: Bounds, way_out: str = KEEPING_THE_INDEX) -> int:
     if offset < log.start:
         raise LogRefusedError(
             f"{name} begins at offset {log.start}, but {offset} is the next one to read: {log.start - offset} offsets "
-            f"were deleted unread. Raise the topic's retention. To go on with what is there: {KEEPING_THE_INDEX}"
+            f"were deleted unread. Raise the topic's retention. To go on with what is there: {way_out}"
         )
     if offset > log.end:
         raise LogRefusedError(
             f"{name} ends at offset {log.end}, but {offset} is the next one to read: it has lost its end. To go on "
-            f"with what is there: {KEEPING_THE_INDEX}"
+            f"with what is there: {way_out}"
         )
     return offset

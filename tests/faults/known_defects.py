@@ -136,6 +136,23 @@ DEFECTS = (
         ("kafka/test_assignor.py",),
     ),
     Defect(
+        "half a reset is gone on with",
+        (
+            Change(
+                "kafka/reset.py",
+                "    await _commit(broker, of.decide, (), max(plan.position, plan.record.delta.start, "
+                "standing.fingerprinted.end) + 1)\n",
+                "",
+            ),
+        ),
+        ("kafka/test_reset.py::test_nobody_goes_on_with_half_a_reset",),
+    ),
+    Defect(
+        "an article of a topic made anew taken for a replay",
+        (Change("kafka/records.py", 'f"{self.raw_topic_id} {self', 'f"{self'),),
+        ("kafka/test_reset.py",),
+    ),
+    Defect(
         "restore from a read_uncommitted end",
         (
             Change(

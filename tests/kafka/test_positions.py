@@ -58,7 +58,7 @@ def test_an_offset_in_doubt_is_refused(
     committed: int | None, log: Bounds, progress: RawProgress | None, says: str
 ) -> None:
     """What was handed over tells whether an offset was lost or set; nothing is dropped or repeated in silence."""
-    with pytest.raises(LogRefusedError, match=f"{says}.*code 9"):
+    with pytest.raises(LogRefusedError, match=f"{says}.*reset --from changelog"):
         unmarked_start(RAW, committed, log, IDS, progress)
 
 
@@ -80,7 +80,7 @@ def test_an_offset_of_the_stages_own(committed: int, log: Bounds, mark: str, say
     if says is None:
         assert marked_start(RAW, committed, mark, log, IDS) == Start(committed)
     else:
-        with pytest.raises(LogRefusedError, match=f"{says}.*code 9"):
+        with pytest.raises(LogRefusedError, match=f"{says}.*reset --from changelog"):
             marked_start(RAW, committed, mark, log, IDS)
 
 
@@ -119,5 +119,7 @@ def test_deciding_refuses(
     restored: int | None, committed: int | None, log: Bounds, changelog: Bounds, says: str
 ) -> None:
     """A changelog, an offset and an input that contradict each other are refused."""
-    with pytest.raises(LogRefusedError, match=f"{says}.*code 9"):
+    with pytest.raises(
+        LogRefusedError, match=f"{says}.*reset --from {'changelog' if restored is not None else 'committed'}"
+    ):
         decide_start(FINGERPRINTED, restored, committed, log, changelog)

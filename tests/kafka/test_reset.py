@@ -1,8 +1,10 @@
 """What a worker refuses to go on with, and what a reset makes of it: one row for each row of docs/guarantees.md."""
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
@@ -170,6 +172,13 @@ def test_what_is_refused_names_the_reset_that_mends_it(driver: StreamDriver, row
 
 def _number(value: bytes | None) -> int:
     return int((value or b"").partition(b'"text":')[2].split(b"w")[1].split()[0]) // 100
+
+
+def test_the_documentation_tells_of_each() -> None:
+    """By its name, with the command that mends it."""
+    page = (Path(__file__).parents[2] / "docs" / "guarantees.md").read_text()
+    rows = re.findall(r"^\| ([^|]+) \| `--from (\w+)` \|", page, re.MULTILINE)
+    assert dict(rows) == {name: str(row.place) for name, row in WAY_OUT.items()}
 
 
 @pytest.mark.parametrize(

@@ -300,6 +300,18 @@ async def test_deleting_moves_the_start(bench: Bench) -> None:
     assert [record.value for record in await _all(bench)] == [b"3", b"4"]
 
 
+async def test_a_place_is_found_by_its_time(bench: Bench) -> None:
+    """The first record with the timestamp or a later one (commit markers have that of now); else the end."""
+    transactions = bench.broker.transactions(bench.input)
+    await transactions.start()
+    await transactions.commit([Message(bench.output, 0, stamp, None, b"", ()) for stamp in (10, 20, 30)], 1)
+    await transactions.close()
+    await _settled(bench)
+    end = (await bench.broker.bounds(bench.output, 0)).end
+    found = [await bench.broker.offset_at(bench.output, 0, time) for time in (0, 10, 11, 30, 4_070_908_800_000)]
+    assert found == [0, 0, 1, 2, end]
+
+
 async def test_topics_know_their_partitions(bench: Bench) -> None:
     """The number of partitions of a topic; a missing one is an error with its name."""
     assert await bench.broker.partitions(bench.output) == 2
