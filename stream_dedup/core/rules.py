@@ -1,6 +1,7 @@
 """The rules of deciding: the settings that verdicts depend on."""
 
 from dataclasses import dataclass, fields
+from datetime import timedelta
 
 from stream_dedup.core.block_table import MAX_RADIUS
 from stream_dedup.errors import SettingsError
@@ -44,7 +45,14 @@ class Rules:
         return self.window is None or self.window > earlier.window
 
     def changes(self, earlier: "Rules") -> dict[str, str]:
-        """What differs from earlier rules, old and new value by the rule's name; the window in ms."""
+        """What differs from earlier rules, old and new value by the rule's name, as people write them."""
         names = [field.name for field in fields(self)]
-        pairs = {name: (getattr(earlier, name), getattr(self, name)) for name in names}
+        pairs = {name: (_written(earlier, name), _written(self, name)) for name in names}
         return {name: f"{old} -> {new}" for name, (old, new) in pairs.items() if old != new}
+
+
+def _written(rules: Rules, name: str) -> str:
+    value = getattr(rules, name)
+    if value is None:
+        return "none"
+    return str(timedelta(milliseconds=value)) if name == "window" else str(value)

@@ -32,6 +32,10 @@ TIDY_EVERY = 10.0
 TIDY_TIMEOUT = 2.0
 """Seconds that a round may hold up deciding: a broker deletes only when all replicas have, and one may be down."""
 
+CROWD = 20_000
+"""Entries in one block that are told of, and then each time that they have doubled. Evenly spread, five million entries
+are 76 in each; a lookup compares so many in some 20 us."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -92,6 +96,7 @@ class DecideStage:
         self._partitions: dict[str, int] = {}
         self._input_id = ""  # of the topic that positions are of
         self._tidied = monotonic()
+        self._crowd = CROWD // 2  # told of last, in entries
 
     @property
     def mark(self) -> str:
@@ -200,6 +205,7 @@ class DecideStage:
     async def tidy(self) -> None:
         """Trim the changelog by what has left the index, and the input by what is decided."""
         self._observer.index_size(len(self.decider), self.decider.largest_block)
+        self._tell_of_crowds()
         if self._monotonic() - self._tidied < TIDY_EVERY:
             return
         self._tidied = self._monotonic()
@@ -209,6 +215,17 @@ class DecideStage:
                 await self._trim()
         except (TransactionFailedError, BrokerRefusedError, TimeoutError) as error:
             log.warning("what is decided could not be deleted; trying again later", error=repr(error))
+
+    def _tell_of_crowds(self) -> None:
+        crowd = self.decider.largest_block
+        if crowd >= 2 * self._crowd:
+            self._crowd = crowd
+            log.warning(
+                "many articles share one block of their fingerprints, and a lookup there compares them all: "
+                "somebody may publish one text over and over with small changes",
+                largest_block=crowd,
+                entries=len(self.decider),
+            )
 
     async def _trim(self) -> None:
         if self._replica.outlived is not None:

@@ -41,6 +41,6 @@ def test_changes_are_told_with_old_and_new_value() -> None:
     """Only what differs, by the rule's name."""
     assert RULES.changes(RULES) == {}
     assert replace(RULES, window=None, vetoes=False).changes(RULES) == {
-        "window": "100 -> None",
+        "window": "0:00:00.100000 -> none",
         "vetoes": "True -> False",
     }

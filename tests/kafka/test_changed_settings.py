@@ -37,8 +37,8 @@ def _pass(driver: StreamDriver, hours: int) -> None:
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        (replace(TRIAL, window=HOUR), {"window": "86400000 -> 3600000"}),
-        (replace(TRIAL, window=None), {"window": "86400000 -> None"}),
+        (replace(TRIAL, window=HOUR), {"window": "1 day, 0:00:00 -> 1:00:00"}),
+        (replace(TRIAL, window=None), {"window": "1 day, 0:00:00 -> none"}),
         (replace(TRIAL, max_entries=7), {"max_entries": "5000000 -> 7"}),
         (replace(TRIAL, vetoes=False), {"vetoes": "True -> False"}),
         (

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 from structlog.testing import capture_logs
 
+from stream_dedup.core.decider import Decider
 from stream_dedup.core.delta import Delta
 from stream_dedup.core.verdict import Kind, Verdict
 from stream_dedup.errors import BrokerRefusedError, LogRefusedError, TransactionFailedError
 from stream_dedup.kafka.changelog import ChangelogRecord
-from stream_dedup.kafka.decide_stage import DecidedBatch
+from stream_dedup.kafka.decide_stage import CROWD, DecidedBatch
 from stream_dedup.kafka.memory import MemoryBroker, MemorySource
 from stream_dedup.kafka.raw_progress import NO_PROGRESS
 from stream_dedup.kafka.records import size_of
@@ -277,6 +278,42 @@ def test_verdicts_depend_on_neither_batches_nor_restarts() -> None:
     assert run(1000, restarts=True) == whole
 
 
+TEN_DAYS = 10 * 24 * HOUR
+IN_2012 = 1_325_376_000_000
+
+
+@pytest.mark.parametrize("start", [IN_2012, 1_700_000_000_000], ids=["an archive of 2012", "live"])
+@pytest.mark.parametrize(
+    ("stopped", "idle"),
+    [
+        pytest.param(TEN_DAYS, 0, id="stopped for ten days"),
+        pytest.param(0, TEN_DAYS, id="idle for ten days"),
+    ],
+)
+def test_a_pause_changes_no_verdict(start: int, stopped: int, idle: int) -> None:
+    """Articles of five days, twice: the second ones are repeats inside the window, whenever a worker gets to them."""
+
+    def run(*, stopped: int, idle: int, now: int) -> list[Message]:
+        with StreamDriver(Trial(partitions=1), now=now) as driver:
+            outputs = []
+            for number in range(60):
+                time = start + number * 2 * HOUR
+                driver.pipe(_article(FILLER.format(number % 25 * 37), id=f"{number}"), timestamp=time)
+                if number == 40:
+                    driver.advance(idle)
+                    outputs += driver.read()
+                    driver.advance(stopped)
+                    driver.restart()
+            outputs += driver.read()
+            records = [output.record for output in outputs]
+            return [Message(r.topic, r.partition, r.timestamp, r.key, r.value, r.headers) for r in records]
+
+    undisturbed = run(stopped=0, idle=0, now=start + 120 * HOUR)
+    kinds = {value for record in undisturbed for name, value in record.headers if name == "dedup-kind"}
+    assert kinds == {b"new", b"exact"}
+    assert run(stopped=stopped, idle=idle, now=1_700_000_000_000 + 120 * HOUR) == undisturbed
+
+
 @pytest.mark.parametrize(
     ("routes", "kinds", "topics"),
     [
@@ -382,6 +419,16 @@ def test_a_flood_is_counted(driver: StreamDriver, monkeypatch: pytest.MonkeyPatc
     record = driver.broker.log(FINGERPRINTED, 0).records[-1]
     assert stage.process([record, record]).truncated == 2
     assert stage.process([record]).truncated == 1
+
+
+def test_a_crowded_block_is_told_of_when_it_doubles(driver: StreamDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for each growth, not with each batch."""
+    sizes = [3, CROWD - 1, CROWD, CROWD, 2 * CROWD - 1, 2 * CROWD, CROWD, 3 * CROWD]
+    with capture_logs() as logs:
+        for size in sizes:
+            monkeypatch.setattr(Decider, "largest_block", size)
+            asyncio.run(driver.decide_stage.tidy())
+    assert [line["largest_block"] for line in logs if line["log_level"] == "warning"] == [CROWD, 2 * CROWD]
 
 
 def test_marks_of_the_changelog_are_far_apart(driver: StreamDriver, monkeypatch: pytest.MonkeyPatch) -> None:
